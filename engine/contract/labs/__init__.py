@@ -1,0 +1,40 @@
+"""The labs there are, in the order of the course. A declaration is imported when it is asked for."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+
+from engine.contract.declarations import Lab
+from engine.contract.message import Message, say
+
+MODULES = {
+    "sdpa": "sdpa",
+    "sqrt-dk": "sqrt_dk",
+    "shuffle": "shuffle",
+    "heads": "heads",
+}
+
+
+class UnknownLab(LookupError):
+    """Raised for a lab name that does not exist; `message` says what does."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(str(message))
+        self.message = message
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all labs in course order."""
+    return tuple(MODULES)
+
+
+def declaration(name: str) -> Lab:
+    """Return the declaration of the lab called `name`; raise UnknownLab with the nearest name."""
+    if name not in MODULES:
+        close = difflib.get_close_matches(name, MODULES, n=1, cutoff=0.5)
+        if close:
+            raise UnknownLab(say("There is no lab “{name}”; did you mean “{close}”?", name=name[:40], close=close[0]))
+        raise UnknownLab(say("There is no lab “{name}”; `tutor labs` lists them.", name=name[:40]))
+    lab: Lab = import_module(f"engine.contract.labs.{MODULES[name]}").LAB
+    return lab

@@ -1,0 +1,172 @@
+"""The conversation between a front end and the engine process: messages and framing.
+
+A frame is a 4-byte big-endian length and a msgpack map. The engine opens its stream with `PREAMBLE`, so that whatever
+a login shell prints first (an ssh banner) is recognised as noise and skipped.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Any, Literal, Union
+
+import msgspec
+
+from engine.contract.message import Message
+from engine.contract.report import Partial, Progress, Report
+
+PROTOCOL = 1
+PREAMBLE = b"TUTOR\0\1\n"
+LARGEST_FRAME = 64 * 1024 * 1024
+LONGEST_NOISE = 64 * 1024
+
+
+class Run(msgspec.Struct, frozen=True, tag="run"):
+    """Start the lab `lab`; `params` are plain values, validated again by the engine. One run at a time: a new one
+    cancels the one in progress."""
+
+    id: int
+    lab: str
+    params: dict[str, Any]
+    seed: int = 0
+    device: str = "auto"
+    language: Literal["zh", "en"] = "en"
+
+
+class Cancel(msgspec.Struct, frozen=True, tag="cancel"):
+    """Stop run `id`; answered by `Failed(code="cancelled")` once the engine is ready for the next run."""
+
+    id: int
+
+
+class Pause(msgspec.Struct, frozen=True, tag="pause"):
+    """Hold a training run where it is."""
+
+    id: int
+
+
+class Resume(msgspec.Struct, frozen=True, tag="resume"):
+    """Go on with a paused run."""
+
+    id: int
+
+
+class Close(msgspec.Struct, frozen=True, tag="close"):
+    """End the engine."""
+
+
+Request = Union[Run, Cancel, Pause, Resume, Close]
+
+
+class Hello(msgspec.Struct, frozen=True, tag="hello"):
+    """The engine is there: protocol version, versions of python, torch and the tutor, names of the labs it has."""
+
+    protocol: int
+    versions: dict[str, str]
+    labs: tuple[str, ...]
+
+
+class Device(msgspec.Struct, frozen=True):
+    """A device runs can use: "cpu", "cuda:0", "mps"; its product name, free and total memory in bytes."""
+
+    id: str
+    name: str
+    free: int
+    total: int
+
+
+class Devices(msgspec.Struct, frozen=True, tag="devices"):
+    """What the first worker found; `preferred` is what `auto` means now."""
+
+    devices: tuple[Device, ...]
+    preferred: str
+
+
+class Started(msgspec.Struct, frozen=True, tag="started"):
+    """Run `id` has begun on `device`."""
+
+    id: int
+    device: str
+
+
+class Finished(msgspec.Struct, frozen=True, tag="finished"):
+    """Run `id` is done."""
+
+    id: int
+    report: Report
+
+
+class Failed(msgspec.Struct, frozen=True, tag="failed"):
+    """Run `id` gave no report: `code` for programs, `message` for the learner, `field` names the parameter at fault."""
+
+    id: int
+    code: Literal["invalid", "unknown-lab", "cancelled", "crashed", "out-of-memory", "no-device", "error"]
+    message: Message
+    field: str = ""
+
+
+class Log(msgspec.Struct, frozen=True, tag="log"):
+    """Something worth a line in the log (never shown as a result)."""
+
+    text: str
+
+
+Reply = Union[Hello, Devices, Started, Progress, Partial, Finished, Failed, Log]
+
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+class FramingError(ValueError):
+    """The stream is not an engine's: a frame too large, or bytes that are no message."""
+
+
+def encode(message: Request | Reply) -> bytes:
+    """Return one frame; raise FramingError when the message is larger than a frame may be."""
+    body = _ENCODER.encode(message)
+    if len(body) > LARGEST_FRAME:
+        raise FramingError(f"a message of {len(body):,} bytes is larger than {LARGEST_FRAME:,}")
+    return struct.pack(">I", len(body)) + body
+
+
+class Decoder:
+    """Turns a stream of bytes, in pieces of any size, into messages of one kind.
+
+    With `preamble=True` everything before `PREAMBLE` is skipped as noise and its last line kept in `noise`.
+    """
+
+    def __init__(self, kind: Any, *, preamble: bool) -> None:
+        self._decoder = msgspec.msgpack.Decoder(kind)
+        self._buffer = bytearray()
+        self._waiting = preamble
+        self.noise = ""
+
+    def feed(self, data: bytes) -> Iterator[Any]:
+        """Add `data` and yield the messages it completes; raise FramingError when the stream is broken."""
+        self._buffer += data
+        if self._waiting and not self._skip_noise():
+            return
+        while len(self._buffer) >= 4:
+            (length,) = struct.unpack_from(">I", self._buffer)
+            if length > LARGEST_FRAME:
+                raise FramingError(f"a frame of {length:,} bytes is larger than {LARGEST_FRAME:,}")
+            if len(self._buffer) < 4 + length:
+                return
+            body = bytes(self._buffer[4 : 4 + length])
+            del self._buffer[: 4 + length]
+            try:
+                yield self._decoder.decode(body)
+            except msgspec.MsgspecError as error:
+                raise FramingError(f"not a message: {error}") from None
+
+    def _skip_noise(self) -> bool:
+        start = self._buffer.find(PREAMBLE)
+        noise = self._buffer[: start if start >= 0 else len(self._buffer)]
+        lines = noise.decode("utf-8", "replace").strip().splitlines()
+        self.noise = lines[-1][:200] if lines else ""
+        if start < 0:
+            if len(self._buffer) > LONGEST_NOISE:
+                raise FramingError(f"no engine after {LONGEST_NOISE:,} bytes of other output")
+            return False
+        del self._buffer[: start + len(PREAMBLE)]
+        self._waiting = False
+        return True

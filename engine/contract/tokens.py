@@ -1,0 +1,32 @@
+"""How the labs read a sentence: tokens and their axis labels (labs.md §0)."""
+
+from __future__ import annotations
+
+import re
+
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+_EXTENSION = r"[\u0300-\u036f\ufe00-\ufe0f\u20e3\U0001f3fb-\U0001f3ff]"
+_PIECE = re.compile(
+    "[\U0001f1e6-\U0001f1ff]{2}"  # a flag is two regional indicators
+    f"|.{_EXTENSION}*(?:\u200d.{_EXTENSION}*)+"  # emoji joined by zero-width joiners
+    f"|(?:[^\\W\u2e80-\U0003ffff]{_EXTENSION}*(?:['’](?=\\w))?)+"  # a run of letters and digits of an alphabet
+    f"|.{_EXTENSION}*",  # one character: Chinese, punctuation, emoji
+    re.DOTALL,
+)
+
+
+def tokenize(text: str) -> list[str]:
+    """Split at white space when there is any, else into Chinese characters, alphabetic words and emoji."""
+    words = text.split()
+    return words if len(words) != 1 else _PIECE.findall(words[0])
+
+
+def axis_labels(tokens: list[str]) -> list[str]:
+    """Return one distinct label per token: a repeated token gets a subscript ("the", "the₂")."""
+    seen: dict[str, int] = {}
+    labels = []
+    for token in tokens:
+        seen[token] = seen.get(token, 0) + 1
+        labels.append(token if seen[token] == 1 else token + str(seen[token]).translate(_SUBSCRIPTS))
+    return labels
