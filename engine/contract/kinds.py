@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 import msgspec
 
@@ -77,7 +77,7 @@ class Real(msgspec.Struct, frozen=True):
         return number
 
 
-Option = Union[int, str]
+Option = int | str
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -245,7 +245,7 @@ class Numbers(msgspec.Struct, frozen=True):
         return None
 
 
-Kind = Union[Integer, Real, Choice, Choices, Boolean, Text, Numbers]
+Kind = Integer | Real | Choice | Choices | Boolean | Text | Numbers
 
 
 def shown(value: object) -> str:

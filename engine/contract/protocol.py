@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 import msgspec
 
@@ -55,7 +55,7 @@ class Close(msgspec.Struct, frozen=True, tag="close"):
     """End the engine."""
 
 
-Request = Union[Run, Cancel, Pause, Resume, Close]
+Request = Run | Cancel | Pause | Resume | Close
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello"):
@@ -111,7 +111,7 @@ class Log(msgspec.Struct, frozen=True, tag="log"):
     text: str
 
 
-Reply = Union[Hello, Devices, Started, Progress, Partial, Finished, Failed, Log]
+Reply = Hello | Devices | Started | Progress | Partial | Finished | Failed | Log
 
 _ENCODER = msgspec.msgpack.Encoder()
 

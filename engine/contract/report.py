@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, Union
+from typing import Literal
 
 import msgspec
 
@@ -16,8 +16,8 @@ from engine.contract.message import Message
 
 _ITEM_SIZES = {"float64": 8, "float32": 4, "int64": 8, "bool": 1}
 
-Scalar = Union[bool, int, float, str, list[float]]
-Cell = Union[bool, int, float, str, Message, None]
+Scalar = bool | int | float | str | list[float]
+Cell = bool | int | float | str | Message | None
 
 
 class Array(msgspec.Struct, frozen=True):
@@ -140,7 +140,7 @@ class Note(msgspec.Struct, frozen=True, tag="note"):
     group: str = ""
 
 
-Panel = Union[Heatmap, Curves, Bars, Table, Note]
+Panel = Heatmap | Curves | Bars | Table | Note
 
 
 class Invariant(msgspec.Struct, frozen=True):
@@ -185,4 +185,4 @@ class Report(msgspec.Struct, frozen=True, tag="report"):
         raise KeyError(id)
 
 
-Event = Union[Progress, Partial, Report]
+Event = Progress | Partial | Report
