@@ -86,7 +86,7 @@ def is_recent_torch(version: str | None) -> bool:
 def make_venv() -> None:
     """Make .venv afresh unless a complete one of this Python version, in this folder, is there already."""
     made_from = f"{platform.python_version()} {VENV.absolute()}\n"
-    if MADE_FROM.is_file() and MADE_FROM.read_text(encoding="utf-8") == made_from:
+    if PYTHON.exists() and MADE_FROM.is_file() and MADE_FROM.read_text(encoding="utf-8") == made_from:
         return
     require_venv_module()
     # A venv made from inside another venv sees only the packages of the Python below both.
@@ -180,7 +180,16 @@ def pip(*arguments: str) -> None:
     # pip unpacks in TMPDIR: /tmp is often a small memory disk, and only .venv's disk was checked for space.
     temporary = VENV.absolute() / "tmp"
     temporary.mkdir(exist_ok=True)
-    command = [str(PYTHON), "-m", "pip", "install", "--no-user", "--disable-pip-version-check", "--log", str(LOG)]
+    command = [
+        str(PYTHON),
+        "-m",
+        "pip",
+        "install",
+        "--no-user",
+        "--disable-pip-version-check",
+        "--log",
+        str(LOG),
+    ]
     try:
         done = subprocess.run([*command, *arguments], env={**os.environ, "TMPDIR": str(temporary)})
     finally:
@@ -200,7 +209,9 @@ def explain(log: str) -> SetupError:
         )
     if re.search(
         r"NewConnectionError|Failed to establish|name resolution|ConnectTimeout|ReadTimeout|ProxyError"
-        r"|ConnectionResetError|SSLError|IncompleteRead",
+        r"|ConnectionResetError|SSLError|IncompleteRead"
+        # Only PyTorch may truly have nothing for this machine; an index without any of the others was not reached.
+        r"|the requirement (?!torch\b).* \(from versions: none\)",
         log,
     ):
         return SetupError(
