@@ -1,0 +1,51 @@
+"""TOML as lesson packs write it: literal strings for text, line numbers for every complaint."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from engine.contract.message import Message, say
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # the same parser, before Python 3.11
+
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
+_STRING = re.compile(
+    r"#[^\n]*|'''.*?'''|'[^'\n]*'|\"\"\"(?P<long>.*?)\"\"\"|\"(?P<short>(?:\\.|[^\"\\\n])*)\"", re.DOTALL
+)
+_AT_LINE = re.compile(r"\s*\(at line (\d+), column \d+\)|\s*\(at end of document\)")
+
+
+def read(body: str) -> tuple[dict[str, Any], list[tuple[int, Message]]]:
+    """Return the table in `body` and what is wrong with it, as (line from 0, message) pairs."""
+    faults = list(_backslashes(body))
+    try:
+        return tomllib.loads(body), faults
+    except tomllib.TOMLDecodeError as error:
+        where = _AT_LINE.search(str(error))
+        line = int(where[1]) - 1 if where and where[1] else max(body.count("\n") - 1, 0)
+        reason = _AT_LINE.sub("", str(error))
+        return {}, faults or [(line, say("This is not TOML: {reason}.", reason=reason.rstrip(".")))]
+
+
+def line_of(body: str, key: str, occurrence: int = 0) -> int:
+    """Return the line (from 0) on which `key` is set for the n-th time; 0 when it is not found."""
+    found = list(re.finditer(rf"^\s*\"?{re.escape(key)}\"?\s*=|^\s*\[+\s*{re.escape(key)}\s*\]+", body, re.MULTILINE))
+    if occurrence >= len(found):
+        return 0
+    return body.count("\n", 0, found[occurrence].end())
+
+
+def _backslashes(body: str) -> Iterator[tuple[int, Message]]:
+    """Refuse a backslash in a basic string: `"\\frac"` would silently become a form feed and "rac"."""
+    for found in _STRING.finditer(body):
+        for name in ("long", "short"):
+            text = found[name]
+            if text and "\\" in text:
+                line = body.count("\n", 0, found.start(name) + text.index("\\"))
+                yield line, say("A backslash stands in a basic string; write the text in single quotes: '…'.")
