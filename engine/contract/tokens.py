@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import re
 
+from engine.contract.kinds import shown
+from engine.contract.message import Message, say
+
+MOST_TOKENS = 24
+
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 _EXTENSION = r"[\u0300-\u036f\ufe00-\ufe0f\u20e3\U0001f3fb-\U0001f3ff]"
@@ -30,3 +35,26 @@ def axis_labels(tokens: list[str]) -> list[str]:
         seen[token] = seen.get(token, 0) + 1
         labels.append(token if seen[token] == 1 else token + str(seen[token]).translate(_SUBSCRIPTS))
     return labels
+
+
+def refuse_tokens(label: Message, text: str, *, least: int = 2, most: int = MOST_TOKENS) -> Message | None:
+    """Return why `text` has too few or too many tokens for a lab that compares them, or None when it is fine."""
+    tokens = tokenize(text)
+    if not tokens:
+        return say("{label} is empty; type at least {least} words or Chinese characters.", label=label, least=least)
+    if len(tokens) < least:
+        return say(
+            "{label} has {count} token (“{token}”), but at least {least} are needed to compare them.",
+            label=label,
+            count=len(tokens),
+            token=shown(tokens[0]),
+            least=least,
+        )
+    if len(tokens) > most:
+        return say(
+            "{label} has {count:,} tokens, but at most {most} are taken; shorten it.",
+            label=label,
+            count=len(tokens),
+            most=most,
+        )
+    return None

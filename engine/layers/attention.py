@@ -1,0 +1,72 @@
+"""Scaled dot-product attention (Vaswani et al., Attention Is All You Need, 2017, equation 1).
+
+    scores  = Q Kᵀ / (τ √d_k)        (…, n_query, n_key)
+    weights = softmax of each row    (…, n_query, n_key)
+    output  = weights · V            (…, n_query, d_v)
+
+A mask is boolean and broadcasts to the scores; True means "may attend". A row that may attend to nothing has zero
+weights and a zero output. The temperature τ is 1 in the formula of the paper.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class AttentionTrace:
+    """The named intermediates: `products` q·k, `scores` after scaling, `weights`; each (…, n_query, n_key)."""
+
+    products: Tensor
+    scores: Tensor
+    weights: Tensor
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    scale: float | None = None,
+    temperature: float = 1.0,
+) -> tuple[Tensor, AttentionTrace]:
+    """Return the attention output (…, n_query, d_v) and its trace; `scale` is 1/√d_k unless given.
+
+    Raises ValueError when the shapes do not fit, TypeError for a mask that is not boolean.
+    """
+    _check_shapes(query, key, value)
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    products = query @ key.transpose(-2, -1)  # (…, n_query, n_key)
+    scores = products * (scale / temperature)
+    weights = masked_softmax(scores, mask)
+    output = weights @ value  # (…, n_query, d_v)
+    return output, AttentionTrace(products, scores, weights)
+
+
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Return the softmax of each row over the keys the mask leaves open; a row without any is all zeros."""
+    if mask is None:
+        return torch.softmax(scores, dim=-1)
+    if mask.dtype is not torch.bool:
+        raise TypeError(f"the mask has dtype {mask.dtype}, but a mask is boolean: True means “may attend”")
+    has_open_key = mask.any(dim=-1, keepdim=True)
+    # A blocked row keeps its scores and is zeroed afterwards: softmax over −∞ alone would be NaN, gradient included.
+    open_scores = scores.masked_fill(has_open_key & ~mask, -math.inf)
+    return torch.softmax(open_scores, dim=-1).masked_fill(~has_open_key, 0.0)
+
+
+def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
+    """Return the mask (length, length) in which a position may attend to itself and to what comes before it."""
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+
+
+def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(f"queries have width {query.shape[-1]} and keys {key.shape[-1]}; they must be equal")
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(f"there are {key.shape[-2]} keys and {value.shape[-2]} values; each key needs its value")
