@@ -21,7 +21,7 @@ FAMILY = "👨\u200d👩\u200d👧"
 ACCENTED = "e\u0301"
 ideographs = st.sampled_from("注意力机制的梯度为何消失学习一二三序列模型")
 latin_words = st.text("abcdefgXYZ0123456789_", min_size=1, max_size=9)
-closers = st.sampled_from("，。；：）”》…")
+closers = st.sampled_from("，。；：）”》—")
 openers = st.sampled_from("（“《")
 pictures = st.sampled_from([FAMILY, "❤\ufe0f", "👍🏽", "🇨🇳", "1\ufe0f\u20e3"])
 accents = st.sampled_from([ACCENTED, "x\u0302", "的\u0301"])
@@ -86,7 +86,7 @@ def test_no_line_starts_with_a_closing_or_ends_with_an_opening_mark(
     parts: list[tuple[str, str, str]], width: int
 ) -> None:
     lines = lines_of("".join(kept_apart(list(map("".join, parts)))), width)
-    assert not [line for line in lines[1:] if line[0] in CLOSING + "…"]
+    assert not [line for line in lines[1:] if line[0] in CLOSING]
     assert not [line for line in lines[:-1] if line[-1] in OPENING]
 
 

@@ -120,6 +120,14 @@ def _best_cut(line: _Line, index: int, first: int, text: str, spans: list[tuple[
     return index
 
 
+def least_width(text: str) -> int:
+    """The cells of the longest stretch that a line break may not enter."""
+    spans = clusters(text)
+    edges = [0, *accumulate(size for _, _, size in spans)]
+    kinds = "".join([text[start] for start, _, _ in spans]).translate(_KIND_OF)
+    return max((edges[unit.end(1)] - edges[unit.start(1)] for unit in _UNIT.finditer(kinds)), default=0)
+
+
 def wrap(text: Text, width: int) -> list[Text]:
     """The lines of the text, styles kept, trailing space dropped."""
     lines: list[Text] = []
