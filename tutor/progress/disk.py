@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from tutor.progress.migrations import APPLICATION_ID, STEPS, migrate, version_of
+from tutor.progress.migrations import APPLICATION_ID, is_newer, migrate
 from tutor.progress.tables import Change
 
 BUSY_SECONDS = 5.0
@@ -140,7 +140,7 @@ def copy_to_memory(disk: sqlite3.Connection) -> sqlite3.Connection:
             if disk.in_transaction:
                 disk.execute("ROLLBACK")
         _check(memory)
-    if version_of(memory) <= len(STEPS):
+    if not is_newer(memory):
         migrate(memory)
     return memory
 

@@ -40,13 +40,18 @@ def version_of(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
+def is_newer(connection: sqlite3.Connection) -> bool:
+    """Tell whether a newer tutor wrote the file."""
+    return version_of(connection) > len(STEPS)
+
+
 def migrate(connection: sqlite3.Connection) -> int:
     """Bring the schema up to date inside the caller's transaction and return the version it had.
 
     Raises NewerFileError when the file is ahead of this tutor.
     """
     version = version_of(connection)
-    if version > len(STEPS):
+    if is_newer(connection):
         raise NewerFileError
     for step in STEPS[version:]:
         for statement in step:

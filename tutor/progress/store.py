@@ -18,7 +18,7 @@ from typing import Any
 from engine.contract.message import Message
 from tutor.progress import summary, trouble
 from tutor.progress.disk import DamagedFileError, Disk, empty_copy, load, set_aside, transaction
-from tutor.progress.migrations import STEPS, NewerFileError, version_of
+from tutor.progress.migrations import NewerFileError, is_newer
 from tutor.progress.place import data_directory
 from tutor.progress.records import (
     Answer,
@@ -149,7 +149,7 @@ class Store:
             copy, problem = load(self._disk.path)
         except DamagedFileError:
             return self._load() if self._set_aside(self._disk.path) else empty_copy()
-        if problem is None and version_of(copy) > len(STEPS):
+        if problem is None and is_newer(copy):
             problem = NewerFileError()
         if problem is not None:
             self._trouble = trouble.cannot_save(problem, self._disk.path)

@@ -24,7 +24,7 @@ TABLES: dict[type[Record], str] = {
     Setting: "setting",
 }
 
-# What happens when the row is already there. Every rule may be applied twice, and in any order, with the same result.
+# What happens when the row is already there. Every rule may be applied twice with the same result.
 _CONFLICTS: dict[type[Record], str] = {
     Position: "(slot) DO UPDATE SET lesson = excluded.lesson, step = excluded.step, at = excluded.at",
     StepVisit: "(lesson, step) DO UPDATE SET first_at = min(first_at, excluded.first_at), "
