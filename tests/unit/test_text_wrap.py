@@ -6,7 +6,7 @@ import sys
 import pytest
 import rich.text
 import textual.content
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich import _wrap
 from rich.console import Console
@@ -46,6 +46,7 @@ def lines_of(text: str, width: int) -> list[str]:
     return [text[start:end] for start, end in itertools.pairwise(edges)]
 
 
+@settings(deadline=None)
 @given(st.one_of(anything, st.text(max_size=80)), widths)
 def test_breaks_lie_inside_the_text_in_order(text: str, width: int) -> None:
     breaks = divide_line(text, width)
@@ -53,6 +54,7 @@ def test_breaks_lie_inside_the_text_in_order(text: str, width: int) -> None:
     assert all(0 < index < len(text) for index in breaks)
 
 
+@settings(deadline=None)
 @given(anything, widths)
 def test_no_line_is_wider_than_the_limit(text: str, width: int) -> None:
     for line in lines_of(text, width):
@@ -60,11 +62,13 @@ def test_no_line_is_wider_than_the_limit(text: str, width: int) -> None:
         assert cells(shown) <= width or len(clusters(shown)) == 1
 
 
+@settings(deadline=None)
 @given(anything, widths)
 def test_no_character_is_split_from_its_accents_or_joiners(text: str, width: int) -> None:
     assert set(divide_line(text, width)) <= {start for start, _, _ in clusters(text)}
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(latin_words, ideographs, closers, openers, spaces), max_size=60), widths)
 def test_no_latin_word_that_fits_a_line_is_split(parts: list[str], width: int) -> None:
     text, inside = "", set()
@@ -75,6 +79,7 @@ def test_no_latin_word_that_fits_a_line_is_split(parts: list[str], width: int) -
     assert not inside & set(divide_line(text, width))
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.one_of(st.just(""), openers), st.one_of(ideographs, latin_words), st.one_of(st.just(""), closers)),
@@ -90,11 +95,13 @@ def test_no_line_starts_with_a_closing_or_ends_with_an_opening_mark(
     assert not [line for line in lines[:-1] if line[-1] in OPENING]
 
 
+@settings(deadline=None)
 @given(st.text("注意力机制梯度", max_size=100), st.integers(2, 60))
 def test_every_line_of_ideographs_is_full(text: str, width: int) -> None:
     assert all(len(line) == width // 2 for line in lines_of(text, width)[:-1])
 
 
+@settings(deadline=None)
 @given(st.lists(st.text("abcdefgh.,'-", min_size=1, max_size=12), max_size=40).map(" ".join), st.integers(12, 60))
 def test_english_breaks_where_rich_breaks_it(text: str, width: int) -> None:
     assert divide_line(text, width) == _wrap.divide_line(text, width)
