@@ -33,7 +33,7 @@ test: lint types
 	$(BIN)/python -m pytest -m "not extreme and not benchmark"
 
 test-all: lint types
-	$(BIN)/python -m pytest -m "not benchmark"
+	$(BIN)/python -m pytest -m "not benchmark" --hypothesis-profile=thorough
 
 bench: dev-setup
 	$(BIN)/python -m tests.benchmarks
