@@ -166,6 +166,19 @@ def test_a_file_damaged_under_a_running_tutor_is_replaced_by_one_with_everything
     assert again.position() is not None
 
 
+def test_two_tutors_whose_file_is_damaged_both_save_everything_in_the_new_one(folder: Path, path: Path) -> None:
+    one, two = Store(folder), Store(folder)
+    assert one.record_answer(answer("Q3")).result() is True
+    assert two.record_answer(answer("Q4")).result() is True  # `one` has not seen it
+    path.write_bytes(b"garbage" * 3000)
+    assert one.record_answer(answer("Q5")).result() is True
+    assert two.record_answer(answer("Q6")).result() is True
+    assert one.close()
+    assert two.close()
+    assert len(aside_files(folder)) == 1
+    assert quizzes(Store(folder)) == ["Q1", "Q2", "Q3", "Q4", "Q5", "Q6"]
+
+
 def test_a_damaged_file_that_cannot_be_renamed_stays_and_is_named(
     folder: Path, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

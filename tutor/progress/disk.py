@@ -73,9 +73,10 @@ class Disk:
         self._connection: sqlite3.Connection | None = None
         self._file_id: tuple[int, int] | None = None
         self._others_version: int | None = None
+        self._replaced = False  # has somebody put another file in the place of ours?
 
     def commit(self, changes: Iterable[Change], everything: Callable[[], Iterable[Change]], *, behind: bool) -> None:
-        """Write the changes in one transaction; a new file, or one that is `behind`, gets `everything` first.
+        """Write the changes in one transaction; a new or replaced file, or one that is `behind`, gets `everything`.
 
         Raises sqlite3.OperationalError, OSError, DamagedFileError or NewerFileError; nothing is written then.
         """
@@ -83,11 +84,12 @@ class Disk:
         patience = IMPATIENT_SECONDS if behind else BUSY_SECONDS
         connection.execute(f"PRAGMA busy_timeout = {int(1000 * patience)}")
         with _damage_told_apart(), transaction(connection):
-            if migrate(connection) == 0 or behind:
+            if migrate(connection) == 0 or behind or self._replaced:
                 for change in everything():
                     connection.execute(*change)
             for change in changes:
                 connection.execute(*change)
+        self._replaced = False
 
     def news(self) -> sqlite3.Connection | None:
         """Return a fresh copy of the file when another tutor has written to it since the last call, else None."""
@@ -113,7 +115,8 @@ class Disk:
             self.close()
         if self._connection is None:
             _create(self.path)
-            self._file_id, self._others_version = _file_id(self.path), None
+            before, self._file_id, self._others_version = self._file_id, _file_id(self.path), None
+            self._replaced = self._replaced or before not in (None, self._file_id)
             self._connection = connect(f"{self.path.as_uri()}?mode=rw", IMPATIENT_SECONDS)
             with _damage_told_apart():
                 # WAL is unsafe on network homes, which GPU servers have.

@@ -204,6 +204,7 @@ class Store:
                 self._disk.commit(changes, self._everything, behind=self._behind)
             except DamagedFileError:
                 self._disk.close()
+                self._trouble = trouble.damaged_in_place(self._disk.path)
                 if self._set_aside(self._disk.path):
                     continue
             except (sqlite3.OperationalError, OSError, NewerFileError) as problem:
