@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from engine.contract.report import Scalar
 from tutor.course.model import Quote, Values
 
-PENDING = "…"
 QUOTE = re.compile(r"\{\{([^{}\n]*)\}\}")
 _INNER = re.compile(r"\s*([a-z][a-z0-9-]*)\.([a-z_][a-z0-9_]*(?:\[\d+\])?)\s*(?::([^{}]*))?\s*\Z")
 _INDEXED = re.compile(r"([a-z_][a-z0-9_]*)(?:\[(\d+)\])?\Z")
@@ -17,7 +16,7 @@ _INDEXED = re.compile(r"([a-z_][a-z0-9_]*)(?:\[(\d+)\])?\Z")
 def find_quotes(source: str, line: int = 1) -> Iterator[Quote]:
     """Yield the quotes of `source`, whose first line is `line`; one that cannot be read has an empty `lab`."""
     for found in QUOTE.finditer(source):
-        inner = found[1]
+        inner = found[1].strip()
         at = line + source.count("\n", 0, found.start())
         parts = _INNER.match(inner)
         if parts:
@@ -27,16 +26,13 @@ def find_quotes(source: str, line: int = 1) -> Iterator[Quote]:
 
 
 def fill_quotes(source: str, values: Values) -> dict[str, str]:
-    """Return for every quote of `source` (its inner text) what to show: the number, or `…` at the width of one."""
-    return {quote.inner: show_quote(quote, values) for quote in find_quotes(source)}
-
-
-def show_quote(quote: Quote, values: Values) -> str:
-    """Return the number of `quote` as its format asks, or `…` padded to a number's width while it is not known."""
-    value = look_up(quote.value, values.get(quote.lab, {}))
-    if value is None:
-        return PENDING.ljust(len(format(0.5, quote.format)) if accepts(quote.format, 0.5) else 1)
-    return write(value, quote.format)
+    """Return for every quote of `source` whose run has been made (its inner text) the number to show."""
+    shown = {}
+    for quote in find_quotes(source):
+        value = look_up(quote.value, values.get(quote.lab, {}))
+        if value is not None:
+            shown[quote.inner] = write(value, quote.format)
+    return shown
 
 
 def look_up(name: str, values: object) -> Scalar | None:
@@ -54,13 +50,15 @@ def look_up(name: str, values: object) -> Scalar | None:
 def write(value: Scalar, format_spec: str) -> str:
     """Write a value by its format specification; a list is written element by element.
 
-    A number in an exponent format loses the leading zero of its exponent, as one writes it by hand: 3e-5.
+    A number in an exponent format is written as by hand: 3e-5, and 0 for zero.
     """
     if isinstance(value, (list, tuple)):
         return ", ".join(write(item, format_spec) for item in value)
     if isinstance(value, (bool, str)) or not accepts(format_spec, value):
         return str(value)
     text = format(value, format_spec)
+    if value == 0 and "e" in text:
+        return "0"
     if re.fullmatch(r"-0(\.0*)?", text):
         text = text[1:]
     return re.sub(r"e([+-])0*(\d)", lambda found: f"e{'-' if found[1] == '-' else ''}{found[2]}", text)
