@@ -1,0 +1,310 @@
+"""The app: it wires catalogue, progress store and engine to the screens, and holds what all screens share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from rich.text import Text
+from rich.theme import Theme
+from textual import on
+from textual.app import App
+from textual.driver import Driver
+from textual.events import Resize
+from textual.message import Message as Event
+from textual.reactive import var
+
+from engine.contract.message import Message, say
+from engine.contract.protocol import Devices, Log, Reply
+from engine.contract.report import Report
+from tutor.i18n import LANGUAGES, translate
+from tutor.runs import Request, Runs
+from tutor.screens.base import TutorScreen
+from tutor.text.styles import STYLES
+
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+    from tutor.course.catalog import Catalog
+    from tutor.course.model import Place
+    from tutor.engine_client.client import EngineClient, EngineState
+    from tutor.progress.store import Store
+
+SMALLEST = (60, 20)
+THEMES = {"dark": "textual-dark", "light": "textual-light"}
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How the tutor starts: language, place, device, engine command, theme; None leaves it to what was saved."""
+
+    language: str
+    place: Place | None = None
+    device: str = "auto"
+    engine_command: Sequence[str] | None = None
+    gpu_memory: str | None = None
+    theme: str | None = None
+
+
+def _palette() -> type[Provider]:
+    from tutor.commands import TutorCommands
+
+    return TutorCommands
+
+
+class TutorApp(App[None]):
+    """The tutor. Screens arrange, widgets show, this class passes on."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "tutor"
+    COMMANDS: ClassVar[set[Any]] = {_palette}
+    COMMAND_PALETTE_BINDING = "f9"
+    BINDINGS: ClassVar[list[Any]] = []
+
+    language: var[str] = var("en")
+    saved_at: var[datetime | None] = var(None)
+    ran_on: var[str] = var("")
+
+    @dataclass
+    class EngineSpoke(Event):
+        """A reply of the engine, or a change of its state, on its way from the reader thread."""
+
+        reply: Reply | EngineState
+
+    @dataclass
+    class Saved(Event):
+        """A change has reached the disk (or, when `durable` is false, only memory)."""
+
+        durable: bool
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        store: Store,
+        opening: Opening,
+        engine: EngineClient | None = None,
+        driver_class: type[Driver] | None = None,
+    ) -> None:
+        super().__init__(driver_class=driver_class)
+        self.catalog = catalog
+        self.store = store
+        self.opening = opening
+        self.set_reactive(TutorApp.language, opening.language)
+        self._engine = engine
+        self._runs: Runs | None = None
+        self._trouble: Message | None = None
+
+    # -- life -------------------------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        """Open the first screen; the engine starts after the first frame."""
+        self.console.push_theme(Theme(STYLES))
+        self.theme = self._first_theme()
+        self._open_first_screen()
+        self.call_after_refresh(self._after_first_frame)
+
+    def _first_theme(self) -> str:
+        import os
+
+        chosen = self.opening.theme or os.environ.get("TEXTUAL_THEME") or self.store.setting("theme")
+        name = THEMES.get(str(chosen), str(chosen))
+        return name if name in self.available_themes else THEMES["dark"]
+
+    def _open_first_screen(self) -> None:
+        from tutor.screens.home import HomeScreen
+
+        self.push_screen(HomeScreen())
+        place = self.opening.place
+        if place is None and (position := self.store.position()) is not None:
+            place = self._place_of(position.lesson, position.step)
+        if place is not None:
+            self.open_lesson(place)
+
+    def _place_of(self, lesson: str, step: str) -> Place | None:
+        """Return a remembered place, or None when the pack no longer has it."""
+        from tutor.course.catalog import UnknownLesson
+
+        for name in (f"{lesson}#{step}", lesson):
+            with suppress(UnknownLesson):
+                return self.catalog.resolve(name)
+        return None
+
+    def _after_first_frame(self) -> None:
+        self.engine.start()
+
+    def on_unmount(self) -> None:
+        """End the engine and write what still waits."""
+        if self._engine is not None:
+            self._engine.close()
+        self.store.close()
+
+    # -- the engine -------------------------------------------------------------------------------------------
+
+    @property
+    def engine(self) -> EngineClient:
+        """The client of the engine process, made on first use."""
+        if self._engine is None:
+            from tutor.engine_client.client import EngineClient
+
+            self._engine = EngineClient(
+                self.hear_engine, command=self.opening.engine_command, gpu_memory=self.opening.gpu_memory
+            )
+        return self._engine
+
+    @property
+    def runs(self) -> Runs:
+        """The queue of runs."""
+        if self._runs is None:
+            self._runs = Runs(self.engine)
+        return self._runs
+
+    def hear_engine(self, reply: Reply | EngineState) -> None:
+        """Take a reply from the client's reader thread into the app's own."""
+        self.post_message(self.EngineSpoke(reply))
+
+    @on(EngineSpoke)
+    def _route_reply(self, event: EngineSpoke) -> None:
+        reply = event.reply
+        if isinstance(reply, Devices):
+            self.ran_on = reply.preferred
+        elif hasattr(reply, "phase"):
+            self._trouble = cast("EngineState", reply).message
+        elif not isinstance(reply, Log):
+            self.runs.deliver(reply)
+        self.refresh_bars()
+
+    # -- language, theme, status ------------------------------------------------------------------------------
+
+    def tr(self, message: Message) -> str:
+        """Return `message` in the learner's language."""
+        return translate(message, self.language)
+
+    def action_switch_language(self) -> None:
+        """Show everything in the other language; what was entered stays."""
+        self.language = LANGUAGES[1 - LANGUAGES.index(self.language)]
+
+    def watch_language(self, language: str) -> None:
+        """Translate every open screen in place and remember the choice."""
+        if not self.is_running:
+            return
+        self.saving(self.store.set_setting("language", language))
+        for screen in self.screen_stack:
+            if isinstance(screen, TutorScreen):
+                screen.retranslate()
+
+    def action_switch_theme(self) -> None:
+        """Change between dark and light and remember the choice."""
+        chosen = "light" if self.theme != THEMES["light"] else "dark"
+        self.theme = THEMES[chosen]
+        self.saving(self.store.set_setting("theme", chosen))
+
+    def status(self) -> Text:
+        """Return the right end of the top line: device, language, saved state, or words when something is wrong."""
+        if notice := self.store.notice:
+            return Text(self.tr(notice), style="bold")
+        if self._trouble is not None:
+            return Text(self.tr(self._trouble), style="italic")
+        parts = [self.ran_on or self.tr(say("engine starting")), "中" if self.language == "zh" else "en"]
+        if self.saved_at is not None:
+            parts.append(self.tr(say("saved {time}", time=self.saved_at.strftime("%H:%M"))))
+        return Text(" · ".join(parts))
+
+    def refresh_bars(self) -> None:
+        """Redraw the frame lines of the visible screen."""
+        if isinstance(self.screen, TutorScreen):
+            self.screen.refresh_bars()
+
+    # -- saving -----------------------------------------------------------------------------------------------
+
+    def saving(self, future: Future[bool]) -> None:
+        """Say "saved" once the change behind `future` is durable."""
+        future.add_done_callback(lambda done: self.post_message(self.Saved(done.exception() is None and done.result())))
+
+    @on(Saved)
+    def _note_saved(self, event: Saved) -> None:
+        if event.durable:
+            self.saved_at = datetime.now()
+        self.refresh_bars()
+
+    def record_run(self, request: Request, report: Report, lesson: str | None = None, step: str | None = None) -> None:
+        """Keep a finished run."""
+        from tutor.progress.records import Run
+
+        run = Run(
+            request.lab,
+            dict(request.params),
+            request.seed,
+            report.device,
+            report.seconds,
+            dict(report.values),
+            lesson,
+            step,
+        )
+        self.saving(self.store.record_run(run))
+
+    # -- places -----------------------------------------------------------------------------------------------
+
+    def open_lesson(self, place: Place) -> None:
+        """Show a lesson at a step, in place of an open lesson or bench."""
+        from tutor.screens.lesson import LessonScreen
+
+        if isinstance(self.screen, LessonScreen):
+            self.screen.go_to(place)
+            return
+        self._show(LessonScreen(place))
+
+    def open_bench(self, lab: str) -> None:
+        """Show a lab full screen."""
+        from tutor.screens.bench import BenchScreen
+
+        self.push_screen(BenchScreen(lab))
+
+    def action_open_map(self) -> None:
+        """Go back to the course map."""
+        while len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def _show(self, screen: TutorScreen) -> None:
+        self.action_open_map()
+        self.push_screen(screen)
+
+    def action_labs(self) -> None:
+        """Let the learner choose a lab."""
+        from tutor.screens.labs import LabsScreen
+
+        self.push_screen(LabsScreen(), self._bench_chosen)
+
+    def _bench_chosen(self, lab: str | None) -> None:
+        if lab:
+            self.open_bench(lab)
+
+    def action_palette(self) -> None:
+        """Open the palette."""
+        self.action_command_palette()
+
+    def action_show_help(self) -> None:
+        """Show every key."""
+        from tutor.screens.help import HelpScreen
+
+        self.push_screen(HelpScreen())
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C leaves at once: everything is saved already."""
+        self.exit()
+
+    # -- size -------------------------------------------------------------------------------------------------
+
+    @on(Resize)
+    def _mind_the_size(self, event: Resize) -> None:
+        from tutor.screens.too_small import TooSmallScreen
+
+        small = event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1]
+        shown = isinstance(self.screen, TooSmallScreen)
+        if small and not shown:
+            self.push_screen(TooSmallScreen())
+        elif shown and not small:
+            self.pop_screen()

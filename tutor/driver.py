@@ -1,0 +1,28 @@
+"""Textual's Linux driver, hardened: bytes that are not UTF-8 must not end the tutor.
+
+Old-style (X10) mouse reports past column 95 are not UTF-8. Terminals send them after tmux re-attaches or an editor's
+terminal reloads, and the stock driver dies of a UnicodeDecodeError.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+from typing import Any
+
+from textual.drivers import linux_driver
+
+
+def _forgiving(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
+    """Return a factory of decoders that replace what they cannot decode."""
+    decoder = codecs.getincrementaldecoder(encoding)
+    return lambda: decoder(errors="replace")
+
+
+class HardenedDriver(linux_driver.LinuxDriver):
+    """A Linux driver whose input never raises on undecodable bytes."""
+
+    def run_input_thread(self) -> Any:
+        """Read input with a decoder that replaces what is not UTF-8."""
+        linux_driver.getincrementaldecoder = _forgiving
+        return super().run_input_thread()

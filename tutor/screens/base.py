@@ -1,0 +1,105 @@
+"""What every screen shares: the line at the top, the keys at the bottom, and speaking the learner's language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.text import Text
+from textual.app import RenderResult
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.widget import Widget
+
+from engine.contract.message import Message
+from tutor.bindings import keys_for
+from tutor.text.width import cells, cut
+
+if TYPE_CHECKING:
+    from textual.binding import BindingType
+
+    from tutor.app import TutorApp
+
+
+def bindings_of(place: str) -> list[BindingType]:
+    """Return the Textual bindings of every key that works in `place`."""
+    return [
+        Binding(key.keys, key.action, str(key.description), show=key.in_bar, key_display=key.shown, id=key.id)
+        for key in keys_for(place)
+    ]
+
+
+class TutorScreen(Screen[None]):
+    """A screen with a top line and a key bar that can be translated in place."""
+
+    PLACE: ClassVar[str] = "map"
+
+    @property
+    def tutor(self) -> TutorApp:
+        """The app, as what it is."""
+        return cast("TutorApp", self.app)
+
+    def say(self, message: Message) -> str:
+        """Return `message` in the learner's language."""
+        return self.tutor.tr(message)
+
+    def headings(self) -> list[Text]:
+        """Return what the top line may say on its left, the longest first."""
+        return [Text(" tutor")]
+
+    def bar_keys(self) -> list[tuple[str, Message]]:
+        """Return the keys the bottom line shows, with what they do."""
+        return [(key.shown, key.short) for key in keys_for(self.PLACE) if key.in_bar][:8]
+
+    def retranslate(self) -> None:
+        """Show everything in the language that has just been chosen."""
+        self.refresh_bars()
+
+    def refresh_bars(self) -> None:
+        """Draw the top line and the key bar anew."""
+        for bar in self.query(Bar):
+            bar.refresh()
+
+
+class Bar(Widget):
+    """A line of the frame, drawn anew when its screen changes."""
+
+    DEFAULT_CSS = "Bar { height: 1; width: 1fr; }"
+
+    @property
+    def owner(self) -> TutorScreen:
+        """The screen this bar belongs to."""
+        return cast("TutorScreen", self.screen)
+
+
+class TopBar(Bar):
+    """The top line: where one is on the left, device, language and saved state on the right."""
+
+    DEFAULT_CSS = "TopBar { dock: top; background: $panel; color: $foreground; }"
+
+    def render(self) -> RenderResult:
+        """Return the line, with the longest heading that fits beside the status."""
+        status = self.owner.tutor.status()
+        room = self.size.width - cells(status.plain) - 2
+        headings = self.owner.headings()
+        heading = next((text for text in headings if cells(text.plain) <= room), headings[-1])
+        if cells(heading.plain) > room:
+            heading = Text(cut(heading.plain, max(0, room)))
+        gap = max(1, self.size.width - cells(heading.plain) - cells(status.plain) - 1)
+        return Text.assemble(heading, " " * gap, status, no_wrap=True, end="")
+
+
+class KeyBar(Bar):
+    """The bottom line: at most eight keys of this screen."""
+
+    DEFAULT_CSS = "KeyBar { dock: bottom; background: $panel; color: $text-muted; }"
+
+    def render(self) -> RenderResult:
+        """Return keys and what they do, as many as fit."""
+        line = Text(" ", no_wrap=True, end="")
+        key_style = self.app.theme_variables.get("accent", "bold")
+        for shown, short in self.owner.bar_keys():
+            piece = Text.assemble((shown, f"bold {key_style}"), " ", self.owner.say(short), "   ")
+            if cells(line.plain) + cells(piece.plain.rstrip()) > self.size.width:
+                break
+            line.append_text(piece)
+        return line

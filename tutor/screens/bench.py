@@ -1,0 +1,95 @@
+"""A lab full screen, with the parameters it was last left with."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+
+from engine.contract.labs import declaration
+from engine.contract.message import Message
+from engine.contract.parameters import defaults, kinds
+from tutor.screens.base import KeyBar, TopBar, TutorScreen, bindings_of
+from tutor.screens.lab_keys import LabKeys
+from tutor.widgets.lab_panel import LabPanel, LabSetup
+from tutor.widgets.parameter_form import SEED_FIELD, FormRows
+
+
+class BenchScreen(LabKeys, TutorScreen):
+    """One lab, all the room."""
+
+    PLACE = "bench"
+    BINDINGS: ClassVar[list[Any]] = [*bindings_of("bench"), ("enter", "run", ""), ("escape", "back", "")]
+
+    def __init__(self, lab: str) -> None:
+        super().__init__()
+        self.lab = lab
+
+    def compose(self) -> ComposeResult:
+        """Show the frame and the lab."""
+        yield TopBar()
+        yield self._new_panel()
+        yield KeyBar()
+
+    def _new_panel(self) -> LabPanel:
+        """Return a panel with the lab's defaults and what the learner changed last time."""
+        declared = declaration(self.lab).parameters
+        kept = self.tutor.store.setting(f"bench {self.lab}", {})
+        values, seed = defaults(declared, self.tutor.language), 0
+        for name, kind in kinds(declared).items():
+            value = kind.read(kept[name]) if name in kept else None
+            if value is not None and not isinstance(value, Message):
+                values[name] = value
+        if isinstance(kept.get(SEED_FIELD), int):
+            seed = kept[SEED_FIELD]
+        return LabPanel(LabSetup(self.lab, values, seed))
+
+    @property
+    def panel(self) -> LabPanel | None:
+        """The lab."""
+        found = self.query(LabPanel)
+        return found.first(LabPanel) if found else None
+
+    def headings(self) -> list[Text]:
+        """Return the lab's name."""
+        return [Text.assemble(" tutor  ", (self.lab, "bold"))]
+
+    def _show_lab(self, shown: bool) -> None:
+        """The lab is always shown here."""
+
+    def action_switch_pane(self) -> None:
+        """Change between the parameters and the figures."""
+        if self.panel is not None:
+            rows = self.panel.query_one(FormRows)
+            (self.panel.landing() if rows.has_focus else rows).focus()
+
+    def action_back(self) -> None:
+        """Stop a run, or leave the bench."""
+        if self.panel is None or not self.panel.cancel():
+            self.dismiss(None)
+
+    @on(LabPanel.Finished)
+    def _keep(self, event: LabPanel.Finished) -> None:
+        """Remember what the learner changed (not the language's own texts)."""
+        tutor, panel = self.tutor, event.panel
+        plain = {**defaults(panel.lab.parameters, tutor.language), SEED_FIELD: 0}
+        changed = {name: value for name, value in panel.form.values.items() if value != plain[name]}
+        tutor.saving(tutor.store.set_setting(f"bench {self.lab}", changed))
+        tutor.record_run(event.request, event.report)
+
+    def retranslate(self) -> None:
+        """Show the lab in the other language, with what was changed."""
+        self.run_worker(self._retranslated(), group="step", exclusive=True, exit_on_error=False)
+
+    async def _retranslated(self) -> None:
+        if self.panel is None:
+            return
+        kept = self.panel.keep()
+        async with self.batch():
+            await self.panel.remove()
+            await self.mount(self._new_panel(), before=self.query_one(KeyBar))
+        self.panel.restore(kept)
+        self.panel.landing().focus()
+        self.refresh_bars()

@@ -1,0 +1,286 @@
+"""A lesson, step by step: the text on the left and its lab on the right, or one of them where there is no room."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+
+from engine.contract.labs import declaration
+from engine.contract.parameters import defaults
+from tutor.course.model import LabBlock, Place, Predict, Quiz
+from tutor.lesson_session import LessonSession
+from tutor.screens.base import KeyBar, TopBar, TutorScreen, bindings_of
+from tutor.screens.lab_keys import LabKeys
+from tutor.widgets.lab_panel import LabPanel, LabSetup
+from tutor.widgets.outline import Outline
+from tutor.widgets.question import QuestionView
+from tutor.widgets.step_text import StepText
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+
+class LessonScreen(LabKeys, TutorScreen):
+    """An open lesson."""
+
+    PLACE = "lesson"
+    CSS_PATH = "lesson.tcss"
+    BINDINGS: ClassVar[list[Any]] = [
+        *bindings_of("lesson"),
+        ("enter", "advance", ""),
+        ("escape", "back", ""),
+    ]
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [  # type: ignore[misc]
+        (0, "-narrow"),
+        (120, "-wide"),
+        (160, "-very-wide"),
+    ]
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self._place = place
+        self._session: LessonSession | None = None
+
+    @property
+    def session(self) -> LessonSession:
+        """The state of the lesson, read when the screen first needs it."""
+        if self._session is None:
+            tutor = self.tutor
+            self._session = LessonSession(self._place.info, tutor.catalog, tutor.store, tutor.language)
+            self._remember(self._place.step or self._session.resume_at())
+        return self._session
+
+    def compose(self) -> ComposeResult:
+        """Show the frame and the open step."""
+        yield TopBar()
+        with Horizontal(id="panes"):
+            yield StepText(self.session, self.say, id="text")
+            yield self._bench()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Give the text the keyboard; run what its numbers need."""
+        self.set_class(self.session.step.lab is not None, "has-lab")
+        self.query_one(StepText).focus()
+        self._run_quoted()
+
+    # -- what is shown ------------------------------------------------------------------------------------------
+
+    def headings(self) -> list[Text]:
+        """Return lesson, a dot per step, and the step's title; with less room, less of it."""
+        session = self.session
+        steps, index = session.lesson.steps, session.index
+        dots = "".join("◐" if i == index else "●" if session.is_finished(s) else "○" for i, s in enumerate(steps))
+        count, title = f"{index + 1}/{len(steps)}", (session.step.title, "bold")
+        name = f" {session.info.id}"
+        return [
+            Text.assemble(f"{name} {session.lesson.title}  {dots}  {count}  ", title),
+            Text.assemble(f"{name}  {dots}  {count}  ", title),
+            Text.assemble(f"{name}  {count}  ", title),
+        ]
+
+    def _bench(self) -> Widget:
+        """Return what stands beside the text: the step's lab, or the lesson's steps."""
+        block = self.session.step.lab
+        if block is None:
+            return Outline(self.session, id="bench")
+        panel = LabPanel(self._setup(block))
+        panel.id = "bench"
+        return panel
+
+    def _setup(self, block: LabBlock) -> LabSetup:
+        session, tutor = self.session, self.tutor
+        values = {**defaults(declaration(block.name).parameters, tutor.language), **dict(block.params)}
+        questions = tuple((session.words(p, self.say), session.state(p.id)) for p in session.step.predictions)
+        return LabSetup(block.name, values, block.seed, block.notice, questions)
+
+    async def _show_step(self, *, keep_scroll: bool = False) -> None:
+        """Show the session's step in both panes."""
+        async with self.batch():
+            await self.query_one(StepText).show_step(keep_scroll=keep_scroll)
+            await self.query_one("#bench").remove()
+            await self.query_one("#panes").mount(self._bench())
+            self.set_class(self.session.step.lab is not None, "has-lab")
+        self._run_quoted()
+        self.refresh_bars()
+
+    def retranslate(self) -> None:
+        """Show the same step, at the same place, in the other language."""
+        self.session.translate(self.tutor.language)
+        self.run_worker(self._retranslated(), group="step", exclusive=True, exit_on_error=False)
+
+    async def _retranslated(self) -> None:
+        panel = self.panel
+        kept = panel.keep() if panel is not None else None
+        on_text = self.query_one(StepText).has_focus_within
+        await self._show_step(keep_scroll=True)
+        if kept is not None and self.panel is not None:
+            self.panel.restore(kept)
+        (self.query_one(StepText) if on_text or self.panel is None else self.panel.landing()).focus()
+
+    # -- moving -------------------------------------------------------------------------------------------------
+
+    def go_to(self, place: Place) -> None:
+        """Open another step, of this lesson or another."""
+        if place.info.id != self.session.info.id:
+            self._session = LessonSession(place.info, self.tutor.catalog, self.tutor.store, self.tutor.language)
+            self._remember(place.step or self.session.resume_at())
+            self.query_one(StepText).session = self.session
+        else:
+            self._remember(place.step or self.session.step.id)
+        self.run_worker(self._open_step(), group="step", exclusive=True, exit_on_error=False)
+
+    def _remember(self, step: str) -> None:
+        assert self._session is not None
+        self.tutor.saving(self._session.open(step))
+
+    async def _open_step(self) -> None:
+        self.remove_class("show-lab")
+        self.query_one(StepText).focus()
+        await self._show_step()
+
+    def _move(self, by: int) -> bool:
+        target = self.session.neighbour(by)
+        if target is None:
+            return False
+        self.go_to(Place(self.session.info, target))
+        return True
+
+    def action_next_step(self) -> None:
+        """Finish this step and go on; after the last one, back to the map."""
+        if finished := self.session.finish():
+            self.tutor.saving(finished)
+        if not self._move(+1):
+            self.tutor.action_open_map()
+
+    def action_previous_step(self) -> None:
+        """Go back one step."""
+        self._move(-1)
+
+    def action_advance(self) -> None:
+        """Do the obvious next thing: read on, predict, run, look, answer, go on."""
+        text, panel = self.query_one(StepText), self.panel
+        if text.has_focus and not text.at_end:
+            text.scroll_page_down(animate=False)
+        elif panel is not None and (question := panel.open_question()):
+            self._show_lab(True)
+            question.focus_answer()
+        elif panel is not None and panel.report is None and not panel.running:
+            panel.run_now()
+            self._show_lab(True)
+        elif panel is not None and self._lab_unseen:
+            self._show_lab(True)
+            panel.landing().focus()
+        elif quiz := text.open_quiz():
+            self._show_lab(False)
+            quiz.focus_answer()
+            quiz.scroll_visible(animate=False)
+        else:
+            self.action_next_step()
+
+    def action_back(self) -> None:
+        """Stop a run, or go back one level: from a question or the lab to the text, from the text to the map."""
+        text, panel = self.query_one(StepText), self.panel
+        if panel is not None and panel.cancel():
+            return
+        if text.has_focus and not self.has_class("show-lab"):
+            self.tutor.action_open_map()
+        else:
+            self._show_lab(False)
+            text.focus()
+
+    @property
+    def _lab_unseen(self) -> bool:
+        """Whether the lab is hidden behind the text and was not looked at in this step."""
+        panel = self.panel
+        return bool(self.has_class("-narrow") and panel is not None and not panel.looked_at)
+
+    def _show_lab(self, shown: bool) -> None:
+        self.set_class(shown and self.panel is not None, "show-lab")
+        if shown and self.panel is not None:
+            self.panel.looked_at = True
+
+    def action_switch_pane(self) -> None:
+        """Give the keyboard to the other pane, showing it where there is room for one only."""
+        text = self.query_one(StepText)
+        if self.panel is None:
+            text.focus()
+            return
+        to_lab = text.has_focus_within
+        self._show_lab(to_lab)
+        (self.panel.landing() if to_lab else text).focus()
+
+    def action_toggle_tex(self) -> None:
+        """Show formulas as TeX, or as pictures again."""
+        self.query_one(StepText).toggle_tex()
+
+    # -- answers and results ------------------------------------------------------------------------------------
+
+    @on(QuestionView.Answered)
+    def _take_answer(self, event: QuestionView.Answered) -> None:
+        block = self.session.question(event.question.text.id)
+        if isinstance(block, Quiz):
+            if saved := self.session.answer(block, event.answer):
+                self.tutor.saving(saved)
+            event.question.show(self.session.words(block, self.say))
+        elif isinstance(block, Predict) and isinstance(event.answer, str):
+            if saved := self.session.predict(block, event.answer):
+                self.tutor.saving(saved)
+            self._prediction_made()
+
+    @on(QuestionView.Skipped)
+    def _take_skip(self, event: QuestionView.Skipped) -> None:
+        block = self.session.question(event.question.text.id)
+        if isinstance(block, Predict):
+            self.tutor.saving(self.session.skip(block))
+            self._prediction_made()
+
+    @on(QuestionView.Left)
+    def _leave_question(self, event: QuestionView.Left) -> None:
+        self.query_one(StepText).focus()
+        self.action_advance()
+
+    def _prediction_made(self) -> None:
+        """Go on to the next prediction, or to the result."""
+        panel = self.panel
+        if panel is None:
+            return
+        panel.update_questions({p.id: self.session.words(p, self.say) for p in self.session.step.predictions})
+        if question := panel.open_question():
+            question.focus_answer()
+            return
+        panel.show_own_result()
+        self.query_one(StepText).refresh_quotes()
+        panel.landing().focus()
+
+    @on(LabPanel.Finished)
+    def _note_result(self, event: LabPanel.Finished) -> None:
+        block = self.session.step.lab
+        if block is None or event.panel is not self.panel:
+            return
+        self.tutor.record_run(event.request, event.report, self.session.info.id, self.session.step.id)
+        if not event.own:
+            return
+        self.session.note_report(block, event.report)
+        for predict in self.session.step.predictions:
+            if saved := self.session.settle(predict):
+                self.tutor.saving(saved)
+        event.panel.update_questions({p.id: self.session.words(p, self.say) for p in self.session.step.predictions})
+        event.panel.reveal()
+        self.query_one(StepText).refresh_quotes()
+
+    def _run_quoted(self) -> None:
+        """Run the labs of other steps whose numbers this step quotes."""
+        from tutor.screens.quoted import run_quoted
+
+        run_quoted(self.tutor, self.session, self.query_one(StepText).refresh_quotes)
+
+    @property
+    def panel(self) -> LabPanel | None:
+        """The step's lab, or None."""
+        found = self.query(LabPanel)
+        return found.first(LabPanel) if found else None

@@ -1,0 +1,337 @@
+"""A question in place: a quiz item of the text, or a prediction before its lab. Answered, it stays, explained.
+
+What the learner has entered lives in a `QuestionState` that the screen keeps by id, so that a change of language, of
+step or of window size loses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.events import Click, Key
+from textual.message import Message as Event
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from engine.contract.message import Message, say
+from tutor.course.model import Option
+from tutor.questions import CONFIDENCES, QuestionState, QuestionText
+
+if TYPE_CHECKING:
+    from tutor.app import TutorApp
+
+
+class QuestionView(Vertical):
+    """Shows one question and takes its answer; says what was answered, judges nothing."""
+
+    DEFAULT_CSS = """
+    QuestionView { height: auto; width: 1fr; margin-bottom: 1; padding: 0 0 0 1; border-left: outer $panel; }
+    QuestionView:focus-within { border-left: outer $accent; }
+    QuestionView > Static { height: auto; width: 1fr; }
+    QuestionView > Input { width: 1fr; max-width: 40; height: 1; border: none; padding: 0; background: $boost; }
+    """
+
+    @dataclass
+    class Answered(Event):
+        """The learner gave `answer` (an option's value, several, or text), sure to `confidence` percent."""
+
+        question: QuestionView
+        answer: str | tuple[str, ...]
+        confidence: int | None
+
+    @dataclass
+    class Skipped(Event):
+        """The learner wants to see the result without predicting it."""
+
+        question: QuestionView
+
+    @dataclass
+    class Left(Event):
+        """The learner goes on from a question that is done."""
+
+        question: QuestionView
+
+    def __init__(self, text: QuestionText, state: QuestionState) -> None:
+        super().__init__()
+        self.text = text
+        self.state = state
+
+    def show(self, text: QuestionText) -> None:
+        """Show the question in other words: another language, or with its verdict."""
+        self.text = text
+        self.update_state()
+
+    def compose(self) -> ComposeResult:
+        """Show the question, its answer field and the verdict."""
+        yield Static(id="ask")
+        if self.text.options:
+            yield Choices(self, id="answer")
+        else:
+            yield Input(self.state.draft, placeholder=self._placeholder(), id="answer", compact=True)
+            yield Confidence(self, id="confidence")
+        yield Static(id="verdict")
+
+    def on_mount(self) -> None:
+        """Draw the state the question is in."""
+        self.update_state()
+
+    # -- drawing ------------------------------------------------------------------------------------------------
+
+    def tr(self, message: Message) -> str:
+        """Return a message in the learner's language."""
+        return cast("TutorApp", self.app).tr(message)
+
+    def update_state(self) -> None:
+        """Draw question, answer and verdict anew after the state has changed."""
+        if not self.children:
+            return
+        collapsed = self.text.predicts and self.state.stage in ("waiting", "done")
+        self.query_one("#ask").display = not collapsed
+        self.query_one("#answer").display = not collapsed
+        self.query_one("#ask", Static).update(self._ask())
+        verdict = self.query_one("#verdict", Static)
+        verdict.display = bool(self._verdict())
+        verdict.update(self._verdict())
+        answer = self.query_one("#answer")
+        if isinstance(answer, Choices):
+            answer.update(answer.drawing())
+        elif isinstance(answer, Input):
+            answer.disabled = self.state.stage == "sure" or (self.state.stage == "done" and self.state.right is True)
+            confidence = self.query_one("#confidence", Confidence)
+            confidence.display = self.state.stage == "sure"
+            confidence.update(confidence.drawing())
+
+    def _ask(self) -> Text:
+        from tutor.text.inline import line
+
+        head = say("Predict") if self.text.predicts else say("Question")
+        return Text.assemble((self.tr(head) + "  ", "bold"), line(self.text.ask))
+
+    def _verdict(self) -> Text:
+        state = self.state
+        if state.refusal is not None:
+            return Text(self.tr(state.refusal), style="italic")
+        if state.stage == "waiting":
+            return Text(self.tr(say("Predicted; the result is on its way …")), style="italic")
+        if state.stage != "done":
+            return Text()
+        from tutor.text.inline import line
+
+        mark = {True: "✓ ", False: "✗ ", None: ""}[state.right]
+        return Text.assemble((mark, "bold"), line(self.text.verdict))
+
+    def _placeholder(self) -> str:
+        examples = {"number": say("a number, e.g. 0.25 or 1e-5"), "shape": say("numbers with commas, e.g. 2, 3, 5")}
+        return self.tr(examples.get(self.text.kind, say("your answer")))
+
+    # -- answering ----------------------------------------------------------------------------------------------
+
+    def focus_answer(self) -> None:
+        """Put the keyboard where the answer is given."""
+        answer = self.query_one("#answer")
+        if isinstance(answer, Input) and self.state.stage == "sure":
+            answer = self.query_one("#confidence")
+        answer.focus()
+
+    def take(self, answer: str | tuple[str, ...]) -> None:
+        """Take an answer: a prediction is then asked how sure it is, a quiz item is answered."""
+        if not answer:
+            self.state.refusal = say("Give an answer first, or go on: the question waits here.")
+        elif self.text.predicts and self.state.stage == "open":
+            self.state.refusal, self.state.stage = None, "sure"
+        else:
+            self.state.refusal = None
+            sure = CONFIDENCES[self.state.confidence] if self.text.predicts else None
+            self.post_message(self.Answered(self, answer, sure))
+        self.update_state()
+        self.focus_answer()
+
+    def reopen(self) -> None:
+        """Take one step back: from how sure to the answer itself."""
+        self.state.stage = "open"
+        self.update_state()
+        self.focus_answer()
+
+    def skip(self) -> None:
+        """Skip a prediction; a quiz item simply stays open."""
+        if self.text.predicts and self.state.stage != "done":
+            self.post_message(self.Skipped(self))
+
+    def leave(self) -> None:
+        """Go on from here."""
+        self.post_message(self.Left(self))
+
+    @on(Input.Changed)
+    def _keep_draft(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.value != self.state.draft and self.state.stage == "done" and not self.text.predicts:
+            self.state.stage = "open"  # a wrong answer can be given again
+        self.state.draft = event.value
+        if self.state.refusal is not None:
+            self.state.refusal = None
+            self.update_state()
+
+    @on(Input.Submitted)
+    def _submit(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.take(event.value.strip())
+
+
+def sureness(question: QuestionView) -> Text:
+    """The line that asks how sure the learner is."""
+    percent = CONFIDENCES[question.state.confidence]
+    return Text.assemble(
+        question.tr(say("How sure?")), "  ◂ ", (f"{percent} %", "bold"), " ▸  ", (question.tr(say("enter: see")), "dim")
+    )
+
+
+def change_sureness(question: QuestionView, key: str) -> bool:
+    """Let left and right change how sure, enter confirm, escape go back; return whether `key` was one of them."""
+    state = question.state
+    if key in ("left", "right"):
+        state.confidence = max(0, min(len(CONFIDENCES) - 1, state.confidence + (1 if key == "right" else -1)))
+        question.update_state()
+    elif key == "escape":
+        question.reopen()
+    else:
+        return False
+    return True
+
+
+class Choices(Static, can_focus=True):
+    """The options of a question, one or several lines each."""
+
+    BINDINGS: ClassVar[list[tuple[str, str, str]]] = []
+
+    def __init__(self, question: QuestionView, *, id: str) -> None:
+        super().__init__(id=id)
+        self.question = question
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """The options, in the order shown."""
+        return self.question.text.options
+
+    def drawing(self) -> RenderableType:
+        """Draw the options, the cursor, and the question of how sure."""
+        from tutor.text.inline import line
+
+        state, grid = self.question.state, Table.grid(padding=(0, 1, 0, 0))
+        grid.add_column(no_wrap=True)
+        grid.add_column(ratio=1)
+        done = state.stage == "done"
+        for number, option in enumerate(self.options, 1):
+            at_cursor = number - 1 == state.cursor
+            picked = option.value in state.chosen
+            sign = "▸" if at_cursor and not done else ("✓" if done and option.right else " ")
+            box = ("■ " if picked else "□ ") if self.question.text.kind == "multi" else ""
+            style = "bold" if (at_cursor and not done) or (done and picked) else ("dim" if done else "")
+            grid.add_row(Text(f"{sign} {number}", style=style), Text.assemble(box, line(option.text), style=style))
+        if state.stage == "sure":
+            return Group(grid, sureness(self.question))
+        return grid
+
+    def on_key(self, event: Key) -> None:
+        """Move the cursor, choose, answer, skip."""
+        if self._handle(event.key, event.character or ""):
+            event.stop()
+            event.prevent_default()
+
+    def _handle(self, key: str, character: str) -> bool:
+        question, state = self.question, self.question.state
+        if state.stage in ("waiting", "done"):
+            if key == "enter":
+                question.leave()
+                return True
+            if state.right is not False or question.text.predicts:
+                return False
+            state.stage = "open"  # a wrong answer can be given again
+        if key == "s" and question.text.predicts:
+            question.skip()
+        elif state.stage == "sure":
+            if key == "enter":
+                question.take(self._answer())
+                return True
+            return change_sureness(question, key)
+        elif key in ("up", "down"):
+            state.cursor = (state.cursor + (1 if key == "down" else -1)) % len(self.options)
+        elif character.isdigit() and 0 < int(character) <= len(self.options):
+            state.cursor = int(character) - 1
+        elif key == "space" and question.text.kind == "multi":
+            state.chosen ^= {self.options[state.cursor].value}
+        elif key == "enter":
+            question.take(self._answer())
+        else:
+            return False
+        question.update_state()
+        return True
+
+    def _answer(self) -> str | tuple[str, ...]:
+        state = self.question.state
+        if self.question.text.kind == "multi":
+            return tuple(sorted(state.chosen))
+        state.chosen = {self.options[state.cursor].value}
+        return self.options[state.cursor].value
+
+    def on_click(self, event: Click) -> None:
+        """Choose the option that was clicked; a second click answers."""
+        self.focus()
+        row = self._option_at(event.y)
+        if row is None or self.question.state.stage in ("waiting", "done"):
+            return
+        again = row == self.question.state.cursor
+        self.question.state.cursor = row
+        if again:
+            self.question.take(self._answer())
+        self.question.update_state()
+
+    def _option_at(self, y: int) -> int | None:
+        from tutor.text.inline import line
+
+        top = 0
+        for index, option in enumerate(self.options):
+            height = len(line(option.text).wrap(self.app.console, max(8, self.size.width - 4)))
+            if top <= y < top + height:
+                return index
+            top += height
+        return None
+
+
+class Confidence(Static, can_focus=True):
+    """How sure the learner is of a typed prediction."""
+
+    def __init__(self, question: QuestionView, *, id: str) -> None:
+        super().__init__(id=id)
+        self.question = question
+
+    def drawing(self) -> Text:
+        """Draw the line."""
+        return sureness(self.question)
+
+    def on_key(self, event: Key) -> None:
+        """Change, confirm or go back."""
+        if event.key == "enter":
+            self.question.take(self.question.state.draft.strip())
+        elif event.key == "s":
+            self.question.skip()
+        elif not change_sureness(self.question, event.key):
+            return
+        event.stop()
+        event.prevent_default()
+
+
+def focused_question(widget: Widget | None) -> QuestionView | None:
+    """Return the question that holds the focused widget, or None."""
+    while widget is not None:
+        if isinstance(widget, QuestionView):
+            return widget
+        widget = widget.parent if isinstance(widget.parent, Widget) else None
+    return None
