@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from engine.contract.message import say
 from engine.contract.report import Scalar
-from tutor.course.model import Assertion, Fault, LabBlock, Lesson
+from tutor.course.model import Assertion, Fault, LabBlock, Lesson, Predict, Quiz, Values
 from tutor.course.quotes import look_up
 
 _ORDER = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -19,6 +19,40 @@ def assertions(lesson: Lesson) -> Iterator[tuple[LabBlock, Assertion]]:
     for lab in lesson.labs:
         for claim in lab.asserts:
             yield lab, claim
+
+
+def check_run(lesson: Lesson, values: Values) -> Iterator[Fault]:
+    """Yield what a lesson claims and its runs (lab block id → values) do not bear out.
+
+    Assertions hold, every quoted value exists, and every value that answers a question fits the question.
+    """
+    for lab, claim in assertions(lesson):
+        if fault := check_assert(claim, values.get(lab.id, {}), lesson.file):
+            yield fault
+    for step in lesson.steps:
+        for quote in step.quotes():
+            if look_up(quote.value, values.get(quote.lab, {})) is None:
+                yield Fault(
+                    lesson.file, quote.line, say("The run has no value “{value}”.", value=f"{quote.lab}.{quote.value}")
+                )
+        for question in (*step.predictions, *step.quizzes):
+            if question.answer_from and not question.answer_from.startswith("quiz."):
+                yield from _answered(lesson, question, values)
+
+
+def _answered(lesson: Lesson, question: Predict | Quiz, values: Values) -> Iterator[Fault]:
+    lab, _, name = question.answer_from.partition(".")
+    value = look_up(name, values.get(lab, {}))
+    if value is None:
+        yield Fault(lesson.file, question.line, say("The run has no value “{value}”.", value=question.answer_from))
+    elif question.type == "number" and not _is_number(value):
+        yield Fault(lesson.file, question.line, say("“{value}” is no number.", value=question.answer_from))
+    elif question.options and str(value) not in [option.value for option in question.options]:
+        yield Fault(
+            lesson.file,
+            question.line,
+            say("{value} is “{actual}”, which is none of the options.", value=question.answer_from, actual=str(value)),
+        )
 
 
 def check_assert(claim: Assertion, values: Mapping[str, Scalar], file: str = "") -> Fault | None:
