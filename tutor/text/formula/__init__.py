@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from engine.contract.message import say
 from tutor.text.formula.errors import FormulaError
 
 __all__ = ["FormulaError", "display", "inline"]
@@ -23,7 +24,10 @@ def inline(tex: str) -> str:
     from tutor.text.formula.linear import linear
     from tutor.text.formula.parse import parse
 
-    return linear(parse(tex)).strip()
+    try:
+        return linear(parse(tex)).strip()
+    except RecursionError as error:
+        raise FormulaError(say("the formula is nested too deeply")) from error
 
 
 @lru_cache(maxsize=512)
@@ -31,4 +35,7 @@ def _display(tex: str, width: int) -> tuple[str, ...]:
     from tutor.text.formula.breaking import fit
     from tutor.text.formula.parse import parse
 
-    return tuple(row.rstrip() for row in fit(parse(tex), width).rows)
+    try:
+        return tuple(row.rstrip() for row in fit(parse(tex), width).rows)
+    except RecursionError as error:
+        raise FormulaError(say("the formula is nested too deeply")) from error

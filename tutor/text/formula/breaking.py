@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from itertools import pairwise
 
 from engine.contract.message import say
 from tutor.text.formula.boxes import Box, beside, blank, stack, text
@@ -47,11 +48,10 @@ def fit(node: Node, width: int) -> Box:
         raise FormulaError(
             say("the formula needs {needed} cells, but only {width} are there", needed=needed, width=width)
         )
-    parts: list[Box] = []
-    for box in boxes:
-        crowded = bool(parts) and (parts[-1].height - 1 > parts[-1].base or box.base > 0)
-        parts += [blank(1), box] if crowded else [box]
-    return stack(parts, 0, side="l")
+    # A script between two lines could belong to either: an empty row settles it, between all lines for an even look.
+    crowded = any(upper.height - 1 > upper.base or lower.base > 0 for upper, lower in pairwise(boxes))
+    parts = [part for box in boxes for part in ([blank(1), box] if crowded else [box])]
+    return stack(parts[1:] if crowded else parts, 0, side="l")
 
 
 def _pieces(items: tuple[Node, ...], *, inside: bool) -> list[Piece]:

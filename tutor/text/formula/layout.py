@@ -55,7 +55,7 @@ def layout(node: Node, style: Style = Style.DISPLAY) -> Box:
         case Scripts(base=base, sub=sub, sup=sup):
             if _has_limits(base, style) and not (style < Style.DISPLAY and _fits_line(base, sub, sup)):
                 return _limits(layout(base, style), sub, sup)
-            return _scripts(layout(base, style), sub, sup)
+            return _scripts(layout(base, style), sub, sup, glyphs=base == Row() or not isinstance(base, Row))
         case Limits(base=base, under=under, over=over):
             return _limits(layout(base, style), under, over)
         case Accent():
@@ -75,7 +75,9 @@ def row_boxes(items: tuple[Node, ...], style: Style) -> list[tuple[int, Node, Ki
     for space, item, kind in spaced(items, tight=style is Style.SCRIPT):
         box = layout(item, style)
         after_fence = bool(boxes) and kinds(boxes[-1][1])[1] == "close" and boxes[-1][3].tall
-        space = max(space, int(after_fence and kind in ("ord", "open")))
+        # Nothing touches a tall parenthesis or a fraction bar.
+        apart = (after_fence and kind in ("ord", "open")) or (isinstance(item, Fraction) and bool(boxes))
+        space = max(space, int(apart))
         boxes.append((space, item, kind, box))
     return boxes
 
@@ -121,12 +123,12 @@ def _limits(base: Box, under: Node | None, over: Node | None) -> Box:
     return stack([*upper, base, *lower], above + base.base)
 
 
-def _scripts(base: Box, sub: Node | None, sup: Node | None) -> Box:
-    """Glyphs on the line where all exist; else a raised and a lowered row in one column beside the base."""
+def _scripts(base: Box, sub: Node | None, sup: Node | None, *, glyphs: bool) -> Box:
+    """Glyphs on the line where all exist (and `glyphs` allows it); else a raised and a lowered row in one column beside the base."""
     low = _script(sub) if sub else None
     high = _script(sup) if sup else None
     low_glyphs = lowered(low.rows[0]) if low and low.height == 1 else ""
-    high_glyphs = raised(high.rows[0]) if high and high.height == 1 else ""
+    high_glyphs = raised(high.rows[0]) if high and high.height == 1 and glyphs else ""
     rows: dict[int, str] = {}
     if base.tall:
         # Beside tall things scripts stand at the upper and the lower end.

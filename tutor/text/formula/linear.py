@@ -24,6 +24,7 @@ from tutor.text.formula.tree import (
     Symbol,
 )
 
+_RAISED = {glyph for char, glyph in symbols.SUPERSCRIPTS.items() if char != glyph}
 _HALVES = {"1/2": "½", "1/4": "¼", "3/4": "¾"}
 _SIMPLE_SCRIPT = re.compile(r"[<>≤≥−+]?[\w.′½¼¾]+")
 _OPEN_SCRIPT = re.compile(r"[_^][<>≤≥−+]?[\w.]+$")
@@ -63,6 +64,8 @@ def accented(name: str, body: str) -> str:
     mark, _, word = symbols.ACCENTS[name]
     if len(body.rstrip("\u0302\u0303\u0304\u0305\u0307")) == 1 and not body.isspace():
         return unicodedata.normalize("NFC", {"ı": "i", "ȷ": "j"}.get(body, body) + mark)
+    if name in ("bar", "overline") and body.isalpha():
+        return "".join(char + "\u0305" for char in body)
     return f"{word}({body})"
 
 
@@ -98,6 +101,8 @@ def _mapped(script: str, table: dict[str, str]) -> str:
 
 
 def _script(script: str) -> str:
+    if set(script) & _RAISED:
+        return f"({script})"
     if len(script) == 1 or _SIMPLE_SCRIPT.fullmatch(script) or _enclosed(script):
         return script
     return f"({script})"
@@ -114,6 +119,8 @@ def _row(items: tuple[Node, ...], tight: bool) -> str:
         part = linear(item, tight=tight)
         if isinstance(item, Fraction) and part not in _HALVES.values() and _has_factor(pieces, index):
             part = f"({part})"
+            if index and _is_function(pieces[index - 1][1]):
+                space = 0
         if not space and _OPEN_SCRIPT.search(line) and part[:1].isalnum():
             space = 1
         line += " " * space + part
@@ -124,8 +131,16 @@ def _has_factor(pieces: list[tuple[int, Node, Kind]], index: int) -> bool:
     """Whether a fraction stands next to something it multiplies, so that a/b would read wrongly."""
     before = pieces[index - 1] if index and pieces[index][0] < QUAD else None
     after = pieces[index + 1] if index + 1 < len(pieces) and pieces[index + 1][0] < QUAD else None
-    after_sign = before is None or kinds(before[1])[1] in ("bin", "rel", "open", "punct", "op")
-    return not after_sign or (after is not None and after[2] in ("ord", "op", "open", "inner"))
+    if before is not None and (_is_function(before[1]) or kinds(before[1])[1] in ("close", "inner")):
+        return True
+    multiplied = before is not None and before[2] == "ord" and before[1] != Symbol("−", "bin")
+    return multiplied or (after is not None and after[2] in ("ord", "op", "open", "inner"))
+
+
+def _is_function(node: Node) -> bool:
+    """Whether a node is the name of a function, to which what follows is the argument: ln, expₐ, not ∑."""
+    base = node.base if isinstance(node, Scripts) else node
+    return isinstance(base, Symbol) and base.kind == "op" and not base.limits and base.text[:1].isalpha()
 
 
 def _fraction(node: Fraction, tight: bool) -> str:
@@ -167,7 +182,7 @@ def _is_factor(node: Node) -> bool:
             if len(rest) != 1:
                 return False
             is_call = isinstance(rest[0], Fence) and _is_factor(head)
-            return is_call or (head in (Symbol("∂"), Symbol("∇")) and _is_factor(rest[0]))
+            return is_call or (head in (Symbol("∂"), Symbol("∇"), Symbol("d")) and _is_factor(rest[0]))
         case Fraction() | Grid() | Space():
             return linear(node) in _HALVES.values()
         case Scripts(base=base):

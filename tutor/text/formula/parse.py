@@ -8,7 +8,7 @@ from engine.contract.message import say
 from tutor.text.formula import symbols
 from tutor.text.formula.errors import FormulaError
 from tutor.text.formula.fencing import pair
-from tutor.text.formula.source import MAX_DEPTH, Token, inside, read, tokens
+from tutor.text.formula.source import Token, inside, read, tokens
 from tutor.text.formula.tree import (
     Accent,
     Fence,
@@ -34,16 +34,16 @@ def parse(tex: str) -> Node:
     """Parse a formula; FormulaError names what cannot be shown and where (characters count from 1)."""
     found = tokens(read(tex))
     if any(_is_break(token) or token.value == "&" for token in found):
-        return _grid(found, "rl", 0, loose=False)
-    return _Reader(found, 0).row()
+        return _grid(found, "rl", loose=False)
+    return _Reader(found).row()
 
 
 def _is_break(token: Token) -> bool:
     return token.kind == "macro" and token.value in (BREAK, "newline", "cr")
 
 
-def _grid(found: list[Token], columns: str, depth: int, *, loose: bool) -> Grid:
-    reader = _Reader(found, depth)
+def _grid(found: list[Token], columns: str, *, loose: bool) -> Grid:
+    reader = _Reader(found)
     rows: list[list[Node]] = [[]]
     while True:
         cell = reader.row(in_grid=True)
@@ -64,11 +64,8 @@ def _grid(found: list[Token], columns: str, depth: int, *, loose: bool) -> Grid:
 class _Reader:
     """Reads one list of tokens from left to right."""
 
-    def __init__(self, found: list[Token], depth: int) -> None:
-        if depth > MAX_DEPTH:
-            raise FormulaError(say("the formula is nested too deeply"))
+    def __init__(self, found: list[Token]) -> None:
         self.found = found
-        self.depth = depth
         self.index = 0
 
     def peek(self) -> Token:
@@ -142,9 +139,11 @@ class _Reader:
     def node(self, token: Token) -> Node:
         """The node of one token."""
         if token.kind == "group":
-            group = self.deeper(token.nodes).row()
-            # Braces make an ordinary thing of a sign: 1{,}000.
-            return Symbol(group.text) if isinstance(group, Symbol) else group
+            group = _Reader(tokens(token.nodes)).row()
+            # Braces make one ordinary thing of what they hold: 1{,}000, {x^2}^3.
+            if isinstance(group, Symbol):
+                return Symbol(group.text)
+            return Row((group,)) if isinstance(group, Scripts) else group
         if token.kind == "environment":
             return self.environment(token)
         if token.kind == "macro":
@@ -161,14 +160,11 @@ class _Reader:
                 say("unknown environment {name} at character {position}", name=token.value, position=token.position)
             )
         left, right, columns = symbols.GRIDS[token.value]
-        nodes = token.nodes
         if token.value == "array":
-            layout = tokens(nodes[:1])
-            inner = tokens(layout[0].nodes) if layout and layout[0].kind == "group" else layout
-            columns = "".join(part.value for part in inner if part.value in ("l", "c", "r")) or "c"
-            nodes = nodes[1:]
+            wanted = [part.value for part in tokens(inside(token.arguments[0]))]
+            columns = "".join(letter for letter in wanted if letter in ("l", "c", "r")) or "c"
         loose = columns != "rl" and not token.value.startswith("gather")
-        grid = _grid(tokens(nodes), columns, self.depth + 1, loose=loose)
+        grid = _grid(tokens(token.nodes), columns, loose=loose)
         return Fence(left, (grid,), right) if left or right else grid
 
     def macro(self, token: Token) -> Node:
@@ -202,7 +198,7 @@ class _Reader:
         if name == "operatorname":
             return operator_name(self.argument(arguments[1]), limits=arguments[0] is not None)
         if name == "substack":
-            return _grid(tokens(inside(arguments[0])), "c", self.depth + 1, loose=False)
+            return _grid(tokens(inside(arguments[0])), "c", loose=False)
         first = self.argument(arguments[0]) if arguments[0] is not None else None
         last = self.argument(arguments[-1])
         if name == "sqrt":
@@ -213,6 +209,8 @@ class _Reader:
             return Fence("(", (Fraction(first, last, bar=False),), ")")
         if name in ("overset", "stackrel"):
             return Limits(last, None, first)
+        if name == "xrightarrow":
+            return Limits(Symbol("⟶", "rel"), None, last)
         if name == "underset":
             return Limits(last, first, None)
         if name in symbols.ACCENTS:
@@ -223,7 +221,7 @@ class _Reader:
 
     def argument(self, node: Any) -> Node:
         """The tree of one argument."""
-        return self.deeper(inside(node)).row()
+        return _Reader(tokens(inside(node))).row()
 
     def prose(self, nodes: tuple[Any, ...]) -> Node:
         """Words with their spaces; `$…$` inside them is a formula again."""
@@ -240,21 +238,17 @@ class _Reader:
                 items.append(Symbol(word))
                 word = ""
             if token.kind == "group" and token.value != "$":
-                items.append(self.deeper().prose(token.nodes))
+                items.append(self.prose(token.nodes))
             elif token.kind != "end":
                 items.append(self.node(token))
         return as_row(items)
-
-    def deeper(self, nodes: tuple[Any, ...] = ()) -> _Reader:
-        """A reader for what is inside."""
-        return _Reader(tokens(nodes), self.depth + 1)
 
     def fence(self, token: Token) -> Node:
         """`\\left( … \\middle| … \\right)`."""
         left = self.delimiter(token)
         parts: list[Node] = []
         middle: list[str] = []
-        inner = _Reader(self.found, self.depth + 1)
+        inner = _Reader(self.found)
         inner.index = self.index
         while True:
             parts.append(inner.row(in_fence=True))

@@ -11,9 +11,6 @@ from engine.contract.message import say
 from tutor.text.formula import symbols
 from tutor.text.formula.errors import FormulaError
 
-# Deeper than any formula that fits a terminal, and far from Python's recursion limit.
-MAX_DEPTH = 24
-
 
 @dataclass(frozen=True)
 class Token:
@@ -56,8 +53,6 @@ def read(tex: str) -> tuple[Any, ...]:
         raise FormulaError(
             say("braces or arguments do not match at character {position}", position=(error.pos or 0) + 1)
         ) from error
-    except RecursionError as error:
-        raise FormulaError(say("the formula is nested too deeply")) from error
     if position + length < len(tex):
         raise FormulaError(
             say("braces or arguments do not match at character {position}", position=position + length + 1)
@@ -83,7 +78,7 @@ def tokens(nodes: tuple[Any, ...], *, prose: bool = False) -> list[Token]:
         elif name == "LatexCommentNode":
             raise FormulaError(say("a bare % hides the rest at character {position}: write \\%", position=position))
         elif name == "LatexEnvironmentNode":
-            found.append(Token("environment", node.environmentname, position, tuple(node.nodelist)))
+            found.append(Token("environment", node.environmentname, position, tuple(node.nodelist), _arguments(node)))
         else:
             found.append(Token("macro", node.macroname, position, arguments=_arguments(node)))
     return found

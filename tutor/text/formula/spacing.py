@@ -29,6 +29,7 @@ _AROUND = {
     for left, right in ((sign, other), (other, sign))
 }
 _INNER = {("ord", "inner"), ("inner", "ord"), ("inner", "open"), ("inner", "inner"), ("close", "inner")}
+_SIGNS = ("−", "+", "±", "∓", "¬")
 _LINE = _ALWAYS | _PUNCTUATED | _AROUND | _INNER
 
 
@@ -79,13 +80,22 @@ def _is_binary(before: Kind | None, following: list[Node]) -> bool:
 
 
 def _between(before: Node, right: Kind, item: Node, left: Kind, tight: bool) -> int:
-    if right == "ord" and left == "op" and isinstance(before, Symbol) and before.text in ("−", "+", "±", "¬"):
+    if right == "ord" and isinstance(before, Symbol) and before.text in _SIGNS:
         return 0
+    if left == "open" and right == "op" and _has_reach(before):
+        return 1
     if tight:
         return int((right, left) in _ALWAYS)
     if (right, left) in _LINE:
         return 1
     return int((right, left) == ("ord", "ord") and _would_merge(before, item))
+
+
+def _has_reach(operator: Node) -> bool:
+    """Whether parentheses after an operator are not its argument list: ∑ (…), maxᵢ (…), but max(…), ln(…)."""
+    if isinstance(operator, Scripts):
+        return isinstance(operator.base, Symbol) and (operator.base.limits or _has_reach(operator.base))
+    return isinstance(operator, Symbol) and not operator.text[:1].isalpha()
 
 
 def _would_merge(before: Node, item: Node) -> bool:

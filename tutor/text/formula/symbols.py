@@ -108,9 +108,8 @@ ACCENTS = {
 
 # macro → its arguments, as pylatexenc writes them: { mandatory, [ optional, * a star.
 ARGUMENTS = (
-    dict.fromkeys(
-        (*PLAIN_ALPHABETS, *ALPHABETS, *TEXT, *ACCENTS, "underline", "underbrace", "overbrace", "substack"), "{"
-    )
+    dict.fromkeys((*PLAIN_ALPHABETS, *ALPHABETS, *TEXT, *ACCENTS), "{")
+    | dict.fromkeys(("underline", "underbrace", "overbrace", "substack", "xrightarrow"), "{")
     | dict.fromkeys((*FRACTIONS, "binom", "overset", "underset", "stackrel"), "{{")
     | {"sqrt": "[{", "operatorname": "*{"}
 )
