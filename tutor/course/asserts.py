@@ -35,7 +35,8 @@ def check_run(lesson: Lesson, values: Values) -> Iterator[Fault]:
                 yield Fault(
                     lesson.file, quote.line, say("The run has no value “{value}”.", value=f"{quote.lab}.{quote.value}")
                 )
-        for question in (*step.predictions, *step.quizzes):
+        questions: tuple[Predict | Quiz, ...] = (*step.predictions, *step.quizzes)
+        for question in questions:
             if question.answer_from and not question.answer_from.startswith("quiz."):
                 yield from _answered(lesson, question, values)
 
