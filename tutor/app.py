@@ -13,6 +13,7 @@ from rich.text import Text
 from rich.theme import Theme
 from textual import on
 from textual.app import App
+from textual.command import CommandPalette
 from textual.driver import Driver
 from textual.events import Resize
 from textual.message import Message as Event
@@ -284,7 +285,7 @@ class TutorApp(App[None]):
 
     def action_palette(self) -> None:
         """Open the palette."""
-        self.action_command_palette()
+        self.push_screen(CommandPalette(placeholder=self.tr(say("lesson, step, lab or command …"))))
 
     def action_show_help(self) -> None:
         """Show every key."""

@@ -24,10 +24,11 @@ class Key:
 
     @property
     def action(self) -> str:
-        """The Textual action this key performs."""
-        return self.id
+        """The Textual action this key performs: the app's for what works everywhere, else the screen's."""
+        return f"app.{self.id}" if self.id in OF_THE_APP else self.id
 
 
+OF_THE_APP = ("open_map", "labs", "palette", "switch_language", "switch_theme", "show_help", "quit")
 MAP, LESSON, BENCH = "map", "lesson", "bench"
 EVERYWHERE = (MAP, LESSON, BENCH)
 

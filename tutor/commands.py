@@ -12,7 +12,6 @@ from engine.contract.labs import declaration, names
 from engine.contract.message import say
 from tutor.bindings import KEYS
 from tutor.course.model import Place
-from tutor.screens.base import TutorScreen
 
 if TYPE_CHECKING:
     from tutor.app import TutorApp
@@ -67,7 +66,4 @@ class TutorCommands(Provider):
                 yield tutor.tr(key.description), key.shown, partial(self._press, key.action)
 
     async def _press(self, action: str) -> None:
-        screen = self._tutor.screen
-        await self._tutor.run_action(
-            action, screen if isinstance(screen, TutorScreen) and hasattr(screen, f"action_{action}") else None
-        )
+        await self._tutor.run_action(action, self.screen)

@@ -81,7 +81,7 @@ class BenchScreen(LabKeys, TutorScreen):
 
     def retranslate(self) -> None:
         """Show the lab in the other language, with what was changed."""
-        self.run_worker(self._retranslated(), group="step", exclusive=True, exit_on_error=False)
+        self.run_worker(self._retranslated(), group="step", exclusive=True)
 
     async def _retranslated(self) -> None:
         if self.panel is None:

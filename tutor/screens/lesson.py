@@ -111,7 +111,7 @@ class LessonScreen(LabKeys, TutorScreen):
     def retranslate(self) -> None:
         """Show the same step, at the same place, in the other language."""
         self.session.translate(self.tutor.language)
-        self.run_worker(self._retranslated(), group="step", exclusive=True, exit_on_error=False)
+        self.run_worker(self._retranslated(), group="step", exclusive=True)
 
     async def _retranslated(self) -> None:
         panel = self.panel
@@ -132,7 +132,7 @@ class LessonScreen(LabKeys, TutorScreen):
             self.query_one(StepText).session = self.session
         else:
             self._remember(place.step or self.session.step.id)
-        self.run_worker(self._open_step(), group="step", exclusive=True, exit_on_error=False)
+        self.run_worker(self._open_step(), group="step", exclusive=True)
 
     def _remember(self, step: str) -> None:
         assert self._session is not None
@@ -255,7 +255,6 @@ class LessonScreen(LabKeys, TutorScreen):
             return
         panel.show_own_result()
         self.query_one(StepText).refresh_quotes()
-        panel.landing().focus()
 
     @on(LabPanel.Finished)
     def _note_result(self, event: LabPanel.Finished) -> None:

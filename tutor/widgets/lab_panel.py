@@ -83,6 +83,7 @@ class LabPanel(Vertical):
         self._timer: Timer | None = None
         self._status: Message | None = None
         self.looked_at = False
+        self._lands_when_shown = False
 
     def compose(self) -> ComposeResult:
         """Show the title, the parameters, what is asked first, and room for the figures."""
@@ -149,7 +150,8 @@ class LabPanel(Vertical):
                 self.run_now()
 
     def show_own_result(self) -> None:
-        """Run with the parameters the panel started from, once no prediction waits any more."""
+        """Run with the parameters the panel started from, once no prediction waits; the figure takes the keyboard."""
+        self._lands_when_shown = True
         if self.report is None or self._request is None or self._request.key != self._own_key:
             self.run_now()
         else:
@@ -267,6 +269,12 @@ class LabPanel(Vertical):
         after = self.query_one("#after", Static)
         after.display = True
         after.update(self._after(self.report))
+        if self._lands_when_shown:
+            self._lands_when_shown = False
+            self.call_after_refresh(self._land)
+
+    def _land(self) -> None:
+        self.landing().focus()
 
     def show_panels(self, panels: Sequence[Any]) -> None:
         """Draw the panels of a report in place of the present ones."""

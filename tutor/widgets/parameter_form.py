@@ -13,7 +13,7 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.events import Blur, Click, Focus, Key
+from textual.events import Click, Key
 from textual.message import Message as Event
 from textual.widgets import Input, Static
 
@@ -307,12 +307,9 @@ class FormRows(Static, can_focus=True):
             return False
         return True
 
-    def on_focus(self, event: Focus) -> None:
-        """Open up into rows."""
-        self.form.draw()
-
-    def on_blur(self, event: Blur) -> None:
-        """Fold into a line."""
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Open up into rows, or fold into a line."""
+        super().watch_has_focus(has_focus)
         self.form.draw()
 
     def on_resize(self) -> None:

@@ -120,7 +120,7 @@ class QuestionView(Vertical):
         if state.refusal is not None:
             return Text(self.tr(state.refusal), style="italic")
         if state.stage == "waiting":
-            return Text(self.tr(say("Predicted; the result is on its way …")), style="italic")
+            return Text(self.tr(say("Predicted.")), style="italic")
         if state.stage != "done":
             return Text()
         from tutor.text.inline import line
