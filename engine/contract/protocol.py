@@ -16,7 +16,7 @@ from engine.contract.message import Message
 from engine.contract.report import Partial, Progress, Report
 
 PROTOCOL = 1
-PREAMBLE = b"TUTOR\0\1\n"
+PREAMBLE = b"TUTOR\0%c\n" % PROTOCOL
 LARGEST_FRAME = 64 * 1024 * 1024
 LONGEST_NOISE = 64 * 1024
 
@@ -82,8 +82,12 @@ class Devices(msgspec.Struct, frozen=True, tag="devices"):
     preferred: str
 
 
+class Ready(msgspec.Struct, frozen=True, tag="ready"):
+    """A worker has loaded the labs: from now on a run starts at once (a run that came earlier has waited)."""
+
+
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """Run `id` has begun on `device`."""
+    """Run `id` has begun on `device`; sent again when it had to move (an accelerator out of memory)."""
 
     id: int
     device: str
@@ -111,21 +115,32 @@ class Log(msgspec.Struct, frozen=True, tag="log"):
     text: str
 
 
-Reply = Hello | Devices | Started | Progress | Partial | Finished | Failed | Log
+Reply = Hello | Devices | Ready | Started | Progress | Partial | Finished | Failed | Log
 
 _ENCODER = msgspec.msgpack.Encoder()
+_LENGTH = struct.Struct(">I")
+_OPENING = PREAMBLE[:-2]  # the same in every version of the protocol
+_LONGEST_LINE = 200
 
 
 class FramingError(ValueError):
     """The stream is not an engine's: a frame too large, or bytes that are no message."""
 
 
-def encode(message: Request | Reply) -> bytes:
+class ProtocolMismatch(FramingError):
+    """The other side is an engine, but speaks the protocol version `theirs`."""
+
+    def __init__(self, theirs: int) -> None:
+        super().__init__(f"the engine speaks protocol {theirs}, this side {PROTOCOL}")
+        self.theirs = theirs
+
+
+def encode(message: msgspec.Struct) -> bytes:
     """Return one frame; raise FramingError when the message is larger than a frame may be."""
     body = _ENCODER.encode(message)
     if len(body) > LARGEST_FRAME:
         raise FramingError(f"a message of {len(body):,} bytes is larger than {LARGEST_FRAME:,}")
-    return struct.pack(">I", len(body)) + body
+    return _LENGTH.pack(len(body)) + body
 
 
 class Decoder:
@@ -146,27 +161,35 @@ class Decoder:
         if self._waiting and not self._skip_noise():
             return
         while len(self._buffer) >= 4:
-            (length,) = struct.unpack_from(">I", self._buffer)
+            (length,) = _LENGTH.unpack_from(self._buffer)
             if length > LARGEST_FRAME:
                 raise FramingError(f"a frame of {length:,} bytes is larger than {LARGEST_FRAME:,}")
             if len(self._buffer) < 4 + length:
                 return
-            body = bytes(self._buffer[4 : 4 + length])
+            with memoryview(self._buffer) as frame, frame[4 : 4 + length] as body:
+                message = self._decode(body)
             del self._buffer[: 4 + length]
-            try:
-                yield self._decoder.decode(body)
-            except msgspec.MsgspecError as error:
-                raise FramingError(f"not a message: {error}") from None
+            yield message
+
+    def _decode(self, body: memoryview) -> Any:
+        try:
+            return self._decoder.decode(body)
+        except msgspec.MsgspecError as error:
+            raise FramingError(f"not a message: {error}") from None
 
     def _skip_noise(self) -> bool:
-        start = self._buffer.find(PREAMBLE)
+        start = self._buffer.find(_OPENING)
+        end = start + len(PREAMBLE)
+        opened = start >= 0 and len(self._buffer) >= end
         noise = self._buffer[: start if start >= 0 else len(self._buffer)]
-        lines = noise.decode("utf-8", "replace").strip().splitlines()
-        self.noise = lines[-1][:200] if lines else ""
-        if start < 0:
-            if len(self._buffer) > LONGEST_NOISE:
-                raise FramingError(f"no engine after {LONGEST_NOISE:,} bytes of other output")
+        lines = noise[-_LONGEST_LINE:].decode("utf-8", "replace").strip().splitlines()
+        self.noise = lines[-1] if lines else ""
+        if len(noise) > LONGEST_NOISE:
+            raise FramingError(f"no engine after {LONGEST_NOISE:,} bytes of other output")
+        if not opened:
             return False
-        del self._buffer[: start + len(PREAMBLE)]
+        if self._buffer[start:end] != PREAMBLE:
+            raise ProtocolMismatch(self._buffer[start + len(_OPENING)])
+        del self._buffer[:end]
         self._waiting = False
         return True
