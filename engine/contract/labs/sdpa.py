@@ -71,7 +71,8 @@ class SdpaParams(Params, frozen=True, forbid_unknown_fields=True):
             yield Problem(
                 "keys",
                 say(
-                    "The café sentence has keys of 2 features, but {label} has {width}.",
+                    "The café sentence has keys of {features} features, but {label} has {width}.",
+                    features=2,
                     label=KEYS.label,
                     width=len(keys[0]),
                 ),

@@ -50,7 +50,7 @@ def rank_report(context: Context) -> Report:
         Column(say("heads"), "d"),
         Column(say("d_k"), "d"),
         Column(say("rank of one head's scores"), "d"),
-        Column(say("parameters"), ",d"),
+        Column(say("parameter count"), ",d"),
     )
     title = say("{n} random tokens of width {width}", n=TOKENS, width=WIDTH)
     curves = Curves(

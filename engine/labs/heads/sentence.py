@@ -131,7 +131,9 @@ def _parameters_table(params: HeadsParams) -> Table:
         (say("each head reads its slice, bias in W_O only"), sliced),
         (say("nn.MultiheadAttention, all biases"), torch_count),
     )
-    return Table("parameters", say("Numbers to learn"), (Column(say("design")), Column(say("parameters"), ",d")), rows)
+    return Table(
+        "parameters", say("Numbers to learn"), (Column(say("design")), Column(say("parameter count"), ",d")), rows
+    )
 
 
 def _parameter_counts(width: int, heads: int) -> tuple[int, int, int]:
