@@ -124,7 +124,7 @@ def _limits(base: Box, under: Node | None, over: Node | None) -> Box:
 
 
 def _scripts(base: Box, sub: Node | None, sup: Node | None, *, glyphs: bool) -> Box:
-    """Glyphs on the line where all exist (and `glyphs` allows it); else a raised and a lowered row in one column beside the base."""
+    """Script glyphs on the line where all exist and `glyphs` allows; else raised and lowered rows beside the base."""
     low = _script(sub) if sub else None
     high = _script(sup) if sup else None
     low_glyphs = lowered(low.rows[0]) if low and low.height == 1 else ""

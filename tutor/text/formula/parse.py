@@ -151,7 +151,7 @@ class _Reader:
         if token.value == "~":
             return Space(1)
         glyph, kind = symbols.CHARACTERS.get(token.value, (token.value, "ord"))
-        return Symbol(glyph, kind)
+        return Symbol(glyph, kind, limits=kind == "op" and glyph in symbols.LIMIT_OPERATORS.values())
 
     def environment(self, token: Token) -> Node:
         """A matrix, cases or aligned equations."""
@@ -176,8 +176,8 @@ class _Reader:
             return Symbol(symbols.OPERATORS[name], "op")
         if name in symbols.LIMIT_OPERATORS:
             return Symbol(symbols.LIMIT_OPERATORS[name], "op", limits=True)
-        if name in symbols.SPACES:
-            return Space(symbols.SPACES[name])
+        if name in symbols.SPACES or name.isspace():
+            return Space(symbols.SPACES.get(name, 1))
         if name == "left":
             return self.fence(token)
         if name in symbols.IGNORED | symbols.SIZES:

@@ -47,6 +47,10 @@ def read(tex: str) -> tuple[Any, ...]:
     """Parse TeX into pylatexenc's nodes."""
     from pylatexenc.latexwalker import LatexWalker, LatexWalkerParseError
 
+    for index, char in enumerate(tex):
+        category = unicodedata.category(char)
+        if (category[0] == "C" or category in ("Zl", "Zp")) and char not in "\t\n\r":
+            raise _cannot_be_shown(char, index + 1)
     try:
         nodes, position, length = LatexWalker(tex, latex_context=_context(), tolerant_parsing=False).get_latex_nodes()
     except LatexWalkerParseError as error:
@@ -96,21 +100,20 @@ def _arguments(node: Any) -> tuple[Any, ...]:
 
 def _characters(chars: str, start: int, prose: bool, found: list[Token]) -> None:
     for offset, char in enumerate(chars):
-        category = unicodedata.category(char)
         if char.isspace():
             if prose and not (found and found[-1].value == " "):
                 found.append(Token("char", " ", start + offset))
-        elif category.startswith("M") and found and found[-1].kind == "char":
+        elif (is_mark := unicodedata.category(char)[0] == "M") and found and found[-1].kind == "char":
             before = found.pop()
             found.append(Token("char", before.value + char, before.position))
-        elif category[0] in "CM" or unicodedata.combining(char):
-            code = f"U+{ord(char):04X}"
-            raise FormulaError(
-                say(
-                    "the character {code} at position {position} cannot be shown",
-                    code=code,
-                    position=start + offset,
-                )
-            )
+        elif is_mark:
+            raise _cannot_be_shown(char, start + offset)
         else:
             found.append(Token("char", char, start + offset))
+
+
+def _cannot_be_shown(char: str, position: int) -> FormulaError:
+    code = f"U+{ord(char):04X}"
+    return FormulaError(
+        say("the character {code} at position {position} cannot be shown", code=code, position=position)
+    )

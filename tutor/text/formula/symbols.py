@@ -69,6 +69,9 @@ CHARACTERS: dict[str, tuple[str, Kind]] = {
     "]": ("]", "close"),
     "!": ("!", "close"),
     "|": ("|", "bar"),
+    "‖": ("‖", "bar"),
+    "∥": ("‖", "bar"),
+    "−": ("−", "bin"),
 }
 
 SPACES = {",": 1, ":": 1, ";": 1, ">": 1, " ": 1, "!": 0, "enspace": 1, "quad": 3, "qquad": 6, "thinspace": 1}
