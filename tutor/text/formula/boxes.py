@@ -37,15 +37,8 @@ def text(content: str) -> Box:
     return Box((content,), cell_len(content), 0, 0, 0)
 
 
-def align(row: str, width: int, side: str) -> str:
-    """Pad one row to `width` cells: `side` is l, c or r."""
-    missing = width - cell_len(row)
-    left = {"l": 0, "c": missing // 2, "r": missing}[side]
-    return " " * left + row + " " * (missing - left)
-
-
-def widen(box: Box, width: int, side: str = "c") -> Box:
-    """The same box in at least `width` cells."""
+def widen(box: Box, width: int, side: str) -> Box:
+    """The same box in at least `width` cells, at the side l, c or r."""
     if box.width >= width:
         return box
     left = {"l": 0, "c": (width - box.width) // 2, "r": width - box.width}[side]
@@ -81,6 +74,6 @@ def stack(boxes: Sequence[Box], base: int, *, core: tuple[int, int] | None = Non
     return Box(rows, width, base, top, bottom)
 
 
-def blank(width: int, height: int = 1) -> Box:
+def blank(width: int) -> Box:
     """Nothing, `width` cells wide."""
-    return Box((" " * width,) * height, width, 0, 0, height - 1)
+    return text(" " * width)
