@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -114,7 +115,7 @@ def _unreadable(question: Quiz | Predict, given: str, truth: Answer) -> Message 
 def _agrees(question: Quiz | Predict, given: str, truth: Answer) -> bool:
     if question.type == "number":
         number = read_number(given)
-        if number is None or not isinstance(truth, (int, float)):
+        if number is None or not isinstance(truth, (int, float)) or not math.isfinite(truth):
             return False
         return abs(number - truth) <= question.tolerance + 1e-9 * abs(truth)
     if question.type == "shape":

@@ -12,7 +12,7 @@ from engine.contract.parameters import InvalidParameters, build
 from tutor.course.model import Exercise, Fault, LabBlock, Lesson, Option, Predict, Quiz, Step
 from tutor.course.quotes import accepts
 
-_LETTER = re.compile(r"\b(?:option|answer|choice)s?\s+[A-D]\b|(?:选项|答案)\s*[A-DＡ-Ｄ]|\(\s*[a-dA-D]\s*\)")
+_LETTER = re.compile(r"\b(?i:option|answer|choice)s?\s+[A-D]\b|(?:选项|答案)\s*[A-DＡ-Ｄ]|\(\s*[a-dA-D]\s*\)")
 _SOURCE = re.compile(r"[a-z][a-z0-9-]*\.[a-z_][a-z0-9_]*(\[\d+\])?\Z")
 
 

@@ -78,7 +78,10 @@ def _length(step: Step) -> Iterator[tuple[int, Message]]:
     prose = [block for block in step.blocks if isinstance(block, Prose)]
     lines = sum(len(plain(block.source, PANE).split("\n")) + 1 for block in prose)
     if lines > LINES:
-        yield step.line, say("The step takes {lines} lines of the screen; two screens hold {most}.", lines=lines, most=LINES)
+        yield (
+            step.line,
+            say("The step takes {lines} lines of the screen; two screens hold {most}.", lines=lines, most=LINES),
+        )
 
 
 def _chunks(block: Prose) -> Iterator[tuple[int, str]]:

@@ -28,7 +28,7 @@ def read(body: str) -> tuple[dict[str, Any], list[tuple[int, Message]]]:
         return tomllib.loads(body), faults
     except tomllib.TOMLDecodeError as error:
         where = _AT_LINE.search(str(error))
-        line = int(where[1]) - 1 if where and where[1] else max(body.count("\n") - 1, 0)
+        line = int(where[1]) - 1 if where and where[1] else body.rstrip().count("\n")
         reason = _AT_LINE.sub("", str(error))
         return {}, faults or [(line, say("This is not TOML: {reason}.", reason=reason.rstrip(".")))]
 

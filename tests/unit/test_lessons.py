@@ -1,0 +1,166 @@
+"""The lessons say only what a run bears out: labs, live numbers, worked examples, code and the quiz's numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from engine import labs
+from engine.contract.report import Report
+from tutor.course.asserts import assertions, check_run
+from tutor.course.catalog import LANGUAGES, Catalog
+from tutor.course.model import Lesson, Predict, Prose, Quiz
+from tutor.course.quotes import fill_quotes
+
+CATALOG = Catalog()
+LESSONS = [(info.slug, language) for info in CATALOG.course.lessons for language in LANGUAGES]
+
+
+@pytest.fixture(scope="module")
+def reports() -> dict[tuple[str, str], dict[str, Report]]:
+    """The runs of every lesson, with the lesson's own parameters: (slug, language) → lab block id → report."""
+    found: dict[tuple[str, str], dict[str, Report]] = {}
+    for slug, language in LESSONS:
+        found[slug, language] = {
+            lab.id: labs.run(lab.name, seed=lab.seed, language=language, **lab.params)
+            for lab in lesson(slug, language).labs
+        }
+    return found
+
+
+def lesson(slug: str, language: str) -> Lesson:
+    return CATALOG.lesson(CATALOG.resolve(slug).info, language)
+
+
+def code(slug: str, language: str) -> list[str]:
+    sources = [
+        block.source for step in lesson(slug, language).steps for block in step.blocks if isinstance(block, Prose)
+    ]
+    return re.findall(r"```python\n(.*?)```", "\n".join(sources), re.DOTALL)
+
+
+@pytest.mark.parametrize(("slug", "language"), LESSONS)
+def test_every_claim_and_every_live_number_is_borne_out_by_the_labs(
+    reports: dict[tuple[str, str], dict[str, Report]], slug: str, language: str
+) -> None:
+    values = {id: report.values for id, report in reports[slug, language].items()}
+    assert [(fault.place, str(fault.message)) for fault in check_run(lesson(slug, language), values)] == []
+
+
+@pytest.mark.parametrize(("slug", "language"), LESSONS)
+def test_every_invariant_of_a_lessons_lab_holds(
+    reports: dict[tuple[str, str], dict[str, Report]], slug: str, language: str
+) -> None:
+    broken = [
+        (id, str(invariant.name), str(invariant.detail))
+        for id, report in reports[slug, language].items()
+        for invariant in report.invariants
+        if invariant.holds is False
+    ]
+    assert broken == []
+
+
+@pytest.mark.parametrize(("slug", "language"), LESSONS)
+def test_no_braces_are_left_once_the_labs_have_run(
+    reports: dict[tuple[str, str], dict[str, Report]], slug: str, language: str
+) -> None:
+    values = {id: report.values for id, report in reports[slug, language].items()}
+    for step in lesson(slug, language).steps:
+        for block in step.blocks:
+            if isinstance(block, Prose):
+                assert set(fill_quotes(block.source, values)) == set(re.findall(r"\{\{\s*(.*?)\s*\}\}", block.source))
+
+
+def test_self_attention_has_everything_the_curriculum_asks_for() -> None:
+    for language in LANGUAGES:
+        found = lesson("self-attention", language)
+        questions = [block for step in found.steps for block in step.blocks if isinstance(block, Quiz)]
+        assert sorted(question.id for question in questions) == [f"Q08-{number}" for number in range(1, 7)]
+        assert {lab.name for lab in found.labs} == {"sdpa", "sqrt-dk", "shuffle"}
+        assert {lab.params["mode"] for lab in found.labs if lab.name == "sdpa"} == {"cafe", "hand-case", "own-sentence"}
+        predicted = {step.lab.name for step in found.steps if step.predictions and step.lab}
+        assert predicted == {"sdpa", "sqrt-dk", "shuffle"}
+        assert len(list(assertions(found))) >= 15
+
+
+def test_the_attention_in_six_lines_is_torchs_and_the_same_in_both_languages() -> None:
+    snippets = code("self-attention", "en")
+    assert snippets == code("self-attention", "zh")
+    generator = torch.Generator().manual_seed(0)
+    X = torch.randn(2, 5, 7, generator=generator, dtype=torch.float64)
+    W_q, W_k = torch.randn(2, 3, 7, generator=generator, dtype=torch.float64)
+    W_v = torch.randn(4, 7, generator=generator, dtype=torch.float64)
+    scope: dict[str, Any] = {"torch": torch, "X": X, "W_q": W_q, "W_k": W_k, "W_v": W_v}
+    for snippet in snippets:
+        exec(snippet, scope)
+    expected = F.scaled_dot_product_attention(X @ W_q.T, X @ W_k.T, X @ W_v.T)
+    assert torch.allclose(scope["out"], expected, atol=1e-12, rtol=0)
+    assert scope["weights"].shape == (2, 5, 5)
+    assert torch.allclose(scope["weights"].sum(-1), torch.ones(2, 5, dtype=torch.float64), atol=1e-12)
+
+
+def answer_of(id: str) -> object:
+    answers = {
+        block.answer
+        for language in LANGUAGES
+        for step in lesson("self-attention", language).steps
+        for block in step.blocks
+        if isinstance(block, (Quiz, Predict)) and block.id == id
+    }
+    assert len(answers) == 1
+    return answers.pop()
+
+
+def test_q08_3_is_the_shape_torch_computes() -> None:
+    q, k, v = torch.zeros(2, 3, 8), torch.zeros(2, 5, 8), torch.zeros(2, 5, 6)
+    shapes = (*(q @ k.transpose(-2, -1)).shape, *F.scaled_dot_product_attention(q, k, v).shape)
+    assert answer_of("Q08-3") == tuple(str(size) for size in shapes)
+
+
+def test_q08_4_is_the_softmax_of_its_scores() -> None:
+    assert answer_of("Q08-4") == pytest.approx(torch.tensor([0, 0, math.log(2)]).softmax(0)[2].item(), abs=1e-6)
+
+
+def test_e_to_the_89_overflows_in_32_bits_and_e_to_the_88_does_not() -> None:
+    assert torch.isinf(torch.tensor(89.0).exp())
+    assert torch.isfinite(torch.tensor(88.0).exp())
+
+
+def test_with_mean_one_the_variance_of_a_dot_product_is_three_times_the_width() -> None:
+    """The values 0 and 2, equally likely, have mean 1 and variance 1: all their dot products of width 4, exactly."""
+    vectors = torch.cartesian_prod(*[torch.tensor([0.0, 2.0])] * 4)  # (16, 4)
+    assert (vectors.mean().item(), vectors.var(correction=0).item()) == (1.0, 1.0)
+    assert (vectors @ vectors.T).var(correction=0).item() == pytest.approx(3 * 4, abs=1e-6)
+
+
+def test_the_softmax_jacobian_has_a_norm_below_one_whatever_the_scores() -> None:
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.randn(4000, 3, generator=generator, dtype=torch.float64) * torch.tensor([0.1, 1.0, 30.0]).repeat(
+        4000, 1
+    ).gather(1, torch.randint(0, 3, (4000, 1), generator=generator))
+    p = scores.softmax(-1)
+    jacobian = torch.diag_embed(p) - p[:, :, None] * p[:, None, :]
+    trace = 1 - p.square().sum(-1)
+    norms = jacobian.norm(dim=(-2, -1))
+    assert bool((norms <= trace + 1e-12).all()), "a positive semidefinite matrix has a norm of at most its trace"
+    assert norms.max().item() < 1
+
+
+@pytest.mark.parametrize("row", [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)])
+def test_a_sure_winner_lets_no_gradient_through(row: tuple[float, ...]) -> None:
+    p = torch.tensor(row)
+    assert torch.equal(torch.diag(p) - torch.outer(p, p), torch.zeros(3, 3))
+
+
+def test_without_a_mask_the_derivative_with_respect_to_a_value_is_the_weight_whatever_the_distance() -> None:
+    generator = torch.Generator().manual_seed(0)
+    query, key, value = torch.randn(3, 6, 4, generator=generator, dtype=torch.float64)
+    weights = (query @ key.T / 2).softmax(-1)
+    jacobian = torch.func.jacrev(lambda v: F.scaled_dot_product_attention(query, key, v))(value)
+    expected = torch.einsum("ij,ab->iajb", weights, torch.eye(4, dtype=torch.float64))
+    assert torch.allclose(jacobian, expected, atol=1e-12)
