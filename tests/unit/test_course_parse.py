@@ -198,6 +198,13 @@ def test_bytes_that_are_not_utf8_are_told_with_their_line(tmp_path: Path) -> Non
     assert lesson.steps[0].title == "步"
 
 
+@pytest.mark.parametrize("text", ["", "# T", "hello"])
+def test_a_lesson_without_steps_still_has_a_place_to_be(text: str) -> None:
+    lesson = read(text)
+    assert [(step.id, step.blocks) for step in lesson.steps] == [("step-1", ())]
+    assert lesson.faults
+
+
 def test_a_file_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
     lesson = parse_file(tmp_path / "x.md", tmp_path, INFO, "en")
     assert [fault.place for fault in lesson.faults] == ["x.md:1"]

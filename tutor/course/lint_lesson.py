@@ -65,7 +65,7 @@ class _Rules:
         labs = [block for block in step.blocks if isinstance(block, LabBlock)]
         for lab in labs[1:]:
             yield lab.line, say("A step has at most one lab.")
-        if not step.blocks:
+        if not step.blocks and step.line > 1:
             yield step.line, say("The step is empty.")
         for quote in step.quotes():
             if not quote.lab:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.contract.message import Message, say
@@ -66,14 +66,15 @@ def parse_file(path: Path, root: Path, info: LessonInfo, language: Language) -> 
         raw = path.read_bytes()
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        return Lesson(info, language, "", (), file, (Fault(file, 1, say("Cannot read it: {reason}.", reason=reason)),))
+        fault = Fault(file, 1, say("Cannot read it: {reason}.", reason=reason))
+        return replace(parse("", file, info, language), faults=(fault,))
     try:
         return parse(raw.decode("utf-8"), file, info, language)
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         fault = Fault(file, line, say("This is not UTF-8 text; save the file as UTF-8."))
         lesson = parse(raw.decode("utf-8", "replace"), file, info, language)
-        return Lesson(info, language, lesson.title, lesson.steps, file, (fault, *lesson.faults))
+        return replace(lesson, faults=(fault, *lesson.faults))
 
 
 def parse(text: str, file: str, info: LessonInfo, language: Language) -> Lesson:
@@ -200,5 +201,7 @@ class _LessonReader:
             self.fault(1, say("The lesson has no title; begin the file with “# Title”."))
         if not self.steps:
             self.fault(1, say("The lesson has no steps; begin one with “## Title {#id}”."))
+            # Whoever shows the lesson needs a step to be at.
+            self.steps.append(Step("step-1", self.title or info.slug, (), 1))
         faults = tuple(sorted(self.faults, key=lambda fault: fault.line))
         return Lesson(info, self.language, self.title, tuple(self.steps), self.file, faults)
