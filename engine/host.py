@@ -20,7 +20,7 @@ from typing import NoReturn
 
 import msgspec
 
-from engine import crash
+from engine.contract import crash
 from engine.contract.declarations import Lab
 from engine.contract.message import Message, say
 from engine.contract.protocol import (
@@ -100,7 +100,10 @@ class Host:
 
     def serve(self) -> NoReturn:
         """Say hello and answer until the front end closes stdin or says so."""
-        self._reply(Hello(PROTOCOL, _versions(), self._declarations.names()))
+        names = self._declarations.names()
+        self._reply(Hello(PROTOCOL, _versions(), names))
+        for name in names:  # 20 ms that the first run need not wait for, while torch loads
+            self._lab(name)
         while True:
             for fd, _ in self._poll.poll(self._patience()):
                 if fd == self._requests:
@@ -157,7 +160,7 @@ class Host:
         """Tell whether the devices are known or the run can do without: the look at several cards takes seconds."""
         if self._devices is not None or run.device == "cpu":
             return True
-        lab = self._lab(run)
+        lab = self._lab(run.lab)
         return run.device == "auto" and (lab is None or lab.runs_on == "cpu")
 
     def _stop(self) -> None:
@@ -229,7 +232,7 @@ class Host:
         self._give_out()
 
     def _grace_on(self, device: str) -> float:
-        lab = self._lab(self._run) if self._run else None
+        lab = self._lab(self._run.lab) if self._run else None
         if device != "cpu":
             return GRACE_ACCELERATOR
         return GRACE_TRAINING if lab and lab.trains else GRACE_CPU
@@ -270,10 +273,10 @@ class Host:
         if self._stillborn >= MOST_STILLBORN:
             self._leave(f"no worker gets ready: {reason}")
 
-    def _lab(self, run: Run) -> Lab | None:
-        """Return the declaration of a run's lab; None when there is none, which the worker will tell."""
+    def _lab(self, name: str) -> Lab | None:
+        """Return the declaration of a lab; None when there is none, which the worker will tell."""
         try:
-            lab: Lab = self._declarations.declaration(run.lab)
+            lab: Lab = self._declarations.declaration(name)
         except Exception:
             return None
         return lab

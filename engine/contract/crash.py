@@ -1,4 +1,4 @@
-"""Why a process ended, in words."""
+"""Why a process ended, in words: the engine says it of its workers, the front end of the engine."""
 
 from __future__ import annotations
 
