@@ -41,8 +41,8 @@ def sentence(call: ast.Call) -> str | None:
 
 
 def fields(pattern: str) -> set[str]:
-    """Return the named fields of a sentence."""
-    return {name for _, name, _, _ in Formatter().parse(pattern) if name is not None}
+    """Return the named fields of a sentence; “{#id}” in a sentence about Markdown is none."""
+    return {name for _, name, _, _ in Formatter().parse(pattern) if name is not None and name.isidentifier()}
 
 
 def _name(function: ast.expr) -> str:

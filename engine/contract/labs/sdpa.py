@@ -84,7 +84,7 @@ class SdpaParams(Params, frozen=True, forbid_unknown_fields=True):
                 keys=len(keys[0]),
             )
             yield Problem("queries" if self.queries else "keys", message)
-        if len(values) != len(keys):
+        elif len(values) != len(keys):
             message = say(
                 "There are {keys} keys and {values} values; each key needs one value.",
                 keys=len(keys),
