@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from rich.theme import Theme
@@ -22,6 +22,7 @@ from textual.reactive import var
 from engine.contract.message import Message, say
 from engine.contract.protocol import Devices, Log, Reply
 from engine.contract.report import Report
+from tutor.engine_client.state import EngineState
 from tutor.i18n import LANGUAGES, translate
 from tutor.runs import Request, Runs
 from tutor.screens.base import TutorScreen
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from tutor.course.catalog import Catalog
     from tutor.course.model import Place
-    from tutor.engine_client.client import EngineClient, EngineState
+    from tutor.engine_client.client import EngineClient
     from tutor.progress.store import Store
 
 SMALLEST = (60, 20)
@@ -98,6 +99,7 @@ class TutorApp(App[None]):
         self._engine = engine
         self._runs: Runs | None = None
         self._trouble: Message | None = None
+        self.has_shown_a_frame = False
 
     # -- life -------------------------------------------------------------------------------------------------
 
@@ -106,7 +108,6 @@ class TutorApp(App[None]):
         self.console.push_theme(Theme(STYLES))
         self.theme = self._first_theme()
         self._open_first_screen()
-        self.call_after_refresh(self._after_first_frame)
 
     def _first_theme(self) -> str:
         import os
@@ -116,14 +117,13 @@ class TutorApp(App[None]):
         return name if name in self.available_themes else THEMES["dark"]
 
     def _open_first_screen(self) -> None:
-        from tutor.screens.home import HomeScreen
-
-        self.push_screen(HomeScreen())
         place = self.opening.place
         if place is None and (position := self.store.position()) is not None:
             place = self._place_of(position.lesson, position.step)
         if place is not None:
             self.open_lesson(place)
+        else:
+            self.action_open_map()
 
     def _place_of(self, lesson: str, step: str) -> Place | None:
         """Return a remembered place, or None when the pack no longer has it."""
@@ -134,7 +134,14 @@ class TutorApp(App[None]):
                 return self.catalog.resolve(name)
         return None
 
+    def on_ready(self) -> None:
+        """Go on after the first frame: nothing is painted before the app is ready."""
+        self.call_after_refresh(self._after_first_frame)
+
     def _after_first_frame(self) -> None:
+        self.has_shown_a_frame = True
+        if isinstance(self.screen, TutorScreen):
+            self.screen.on_screen_resume()
         self.engine.start()
 
     def on_unmount(self) -> None:
@@ -172,8 +179,8 @@ class TutorApp(App[None]):
         reply = event.reply
         if isinstance(reply, Devices):
             self.ran_on = reply.preferred
-        elif hasattr(reply, "phase"):
-            self._trouble = cast("EngineState", reply).message
+        elif isinstance(reply, EngineState):
+            self._trouble = reply.message
         elif not isinstance(reply, Log):
             self.runs.deliver(reply)
         self.refresh_bars()
@@ -250,13 +257,14 @@ class TutorApp(App[None]):
     # -- places -----------------------------------------------------------------------------------------------
 
     def open_lesson(self, place: Place) -> None:
-        """Show a lesson at a step, in place of an open lesson or bench."""
+        """Show a lesson at a step, in place of an open lesson, of the map, or of a bench."""
         from tutor.screens.lesson import LessonScreen
 
+        self._close_others(LessonScreen)
         if isinstance(self.screen, LessonScreen):
             self.screen.go_to(place)
-            return
-        self._show(LessonScreen(place))
+        else:
+            self.push_screen(LessonScreen(place))
 
     def open_bench(self, lab: str) -> None:
         """Show a lab full screen."""
@@ -265,13 +273,17 @@ class TutorApp(App[None]):
         self.push_screen(BenchScreen(lab))
 
     def action_open_map(self) -> None:
-        """Go back to the course map."""
-        while len(self.screen_stack) > 2:
-            self.pop_screen()
+        """Show the course map, in place of everything else."""
+        from tutor.screens.home import HomeScreen
 
-    def _show(self, screen: TutorScreen) -> None:
-        self.action_open_map()
-        self.push_screen(screen)
+        self._close_others(HomeScreen)
+        if not isinstance(self.screen, HomeScreen):
+            self.push_screen(HomeScreen())
+
+    def _close_others(self, kind: type[TutorScreen]) -> None:
+        """Close screens from the top down to one of `kind`, or to the app's empty first one."""
+        while len(self.screen_stack) > 1 and not isinstance(self.screen, kind):
+            self.pop_screen()
 
     def action_labs(self) -> None:
         """Let the learner choose a lab."""

@@ -24,5 +24,5 @@ class HardenedDriver(linux_driver.LinuxDriver):
 
     def run_input_thread(self) -> Any:
         """Read input with a decoder that replaces what is not UTF-8."""
-        linux_driver.getincrementaldecoder = _forgiving
+        vars(linux_driver)["getincrementaldecoder"] = _forgiving
         return super().run_input_thread()

@@ -9,12 +9,12 @@ from concurrent.futures import Future
 
 from engine.contract.report import Report, Scalar
 from tutor.course.catalog import Catalog
+from tutor.course.grade import Given
 from tutor.course.model import LabBlock, Lesson, LessonInfo, Predict, Quiz, Step
 from tutor.progress.records import Answer, Prediction
 from tutor.progress.store import Store
 from tutor.questions import (
     CONFIDENCES,
-    Given,
     QuestionState,
     QuestionText,
     Translate,
@@ -97,12 +97,14 @@ class LessonSession:
 
     def question(self, id: str) -> Quiz | Predict | None:
         """Return the question of the open step called `id`."""
-        return next((q for q in (*self.step.predictions, *self.step.quizzes) if q.id == id), None)
+        return next((question for question in self._questions() if question.id == id), None)
 
     def open_questions(self) -> list[Quiz | Predict]:
         """Return the questions of the open step that are not done."""
-        questions: list[Quiz | Predict] = [*self.step.predictions, *self.step.quizzes]
-        return [question for question in questions if self.state(question.id).stage != "done"]
+        return [question for question in self._questions() if self.state(question.id).stage != "done"]
+
+    def _questions(self) -> list[Quiz | Predict]:
+        return [*self.step.predictions, *self.step.quizzes]
 
     def answer(self, quiz: Quiz, given: Given) -> Future[bool] | None:
         """Judge a quiz answer and record it; None when it could not be read."""

@@ -32,6 +32,7 @@ class TutorScreen(Screen[None]):
     """A screen with a top line and a key bar that can be translated in place."""
 
     PLACE: ClassVar[str] = "map"
+    _complete = False
 
     @property
     def tutor(self) -> TutorApp:
@@ -49,6 +50,15 @@ class TutorScreen(Screen[None]):
     def bar_keys(self) -> list[tuple[str, Message]]:
         """Return the keys the bottom line shows, with what they do."""
         return [(key.shown, key.short) for key in keys_for(self.PLACE) if key.in_bar][:8]
+
+    async def complete(self) -> None:
+        """Show what the screen's first frame did without."""
+
+    def on_screen_resume(self) -> None:
+        """Complete the screen after its first frame (the app does it for the very first screen)."""
+        if self.tutor.has_shown_a_frame and not self._complete:
+            self._complete = True
+            self.call_after_refresh(self.complete)
 
     def retranslate(self) -> None:
         """Show everything in the language that has just been chosen."""

@@ -46,6 +46,7 @@ class HomeScreen(TutorScreen):
 
     def on_screen_resume(self) -> None:
         """Show what has been done meanwhile."""
+        super().on_screen_resume()
         self._fill()
 
     def headings(self) -> list[Text]:

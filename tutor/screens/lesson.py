@@ -59,13 +59,20 @@ class LessonScreen(LabKeys, TutorScreen):
         yield TopBar()
         with Horizontal(id="panes"):
             yield StepText(self.session, self.say, id="text")
-            yield self._bench()
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Give the text the keyboard; run what its numbers need."""
-        self.set_class(self.session.step.lab is not None, "has-lab")
+        """Give the text the keyboard."""
         self.query_one(StepText).focus()
+
+    async def complete(self) -> None:
+        """Show the rest of the step, and its lab, when its beginning is on the screen."""
+        await self.query_one(StepText).complete()
+        await self._open_bench()
+
+    async def _open_bench(self) -> None:
+        """Put the step's lab beside the text, and run what the text's numbers need."""
+        await self.query_one("#panes").mount(self._bench())
         self._run_quoted()
 
     # -- what is shown ------------------------------------------------------------------------------------------
@@ -102,10 +109,8 @@ class LessonScreen(LabKeys, TutorScreen):
         """Show the session's step in both panes."""
         async with self.batch():
             await self.query_one(StepText).show_step(keep_scroll=keep_scroll)
-            await self.query_one("#bench").remove()
-            await self.query_one("#panes").mount(self._bench())
-            self.set_class(self.session.step.lab is not None, "has-lab")
-        self._run_quoted()
+            await self.query("#bench").remove()
+            await self._open_bench()
         self.refresh_bars()
 
     def retranslate(self) -> None:

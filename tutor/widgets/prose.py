@@ -22,8 +22,9 @@ class ProseView(Widget):
         self._source = source
         self._quotes = dict(quotes or {})
         self._show_tex = show_tex
-        self._laid_out: tuple[int, list[Text]] = (0, [])
+        self._laid_out: dict[int, list[Text]] = {}
         self._strips: dict[int, Strip] = {}
+        self._strips_width = 0
 
     @property
     def source(self) -> str:
@@ -43,20 +44,18 @@ class ProseView(Widget):
             self.refresh(layout=True)
 
     def lines(self, width: int) -> list[Text]:
-        """Return the laid-out lines for `width` cells."""
-        if self._laid_out[0] != width:
+        """Return the laid-out lines for `width` cells (a layout asks for two: with and without a scrollbar)."""
+        if width not in self._laid_out:
             from tutor.text.prose import render
 
-            lines = render(
+            self._laid_out[width] = render(
                 self._source,
                 width,
                 quotes=self._quotes,
                 show_tex=self._show_tex,
                 formula_width=min(width, FORMULA_WIDTH),
             )
-            self._laid_out = (width, lines)
-            self._strips.clear()
-        return self._laid_out[1]
+        return self._laid_out[width]
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         """Take all the width there is."""
@@ -74,6 +73,9 @@ class ProseView(Widget):
     def render_line(self, y: int) -> Strip:
         """Return one line, styled and filled to the width."""
         width = self.size.width
+        if width != self._strips_width:
+            self._strips_width = width
+            self._strips.clear()
         lines = self.lines(width) if width > 0 else []
         if y >= len(lines):
             return Strip.blank(width, self.rich_style)
@@ -83,5 +85,5 @@ class ProseView(Widget):
         return self._strips[y]
 
     def _forget(self) -> None:
-        self._laid_out = (0, [])
+        self._laid_out.clear()
         self._strips.clear()

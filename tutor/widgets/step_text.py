@@ -26,13 +26,20 @@ class StepText(VerticalScroll):
 
     def __init__(self, session: LessonSession, tr: Translate, *, id: str) -> None:
         super().__init__(id=id)
+        self._later: list[Widget] = []
         self.session = session
         self.tr = tr
         self.show_tex = False
 
     def on_mount(self) -> None:
-        """Show the open step."""
-        self.mount_all(self._widgets())
+        """Show the beginning of the open step; `complete` adds the rest when that is on the screen."""
+        first, *self._later = self._widgets()
+        self.mount(first)
+
+    async def complete(self) -> None:
+        """Show the rest of the step."""
+        later, self._later = self._later, []
+        await self.mount_all(later)
 
     async def show_step(self, *, keep_scroll: bool = False) -> None:
         """Show the session's step in place of what is shown."""
