@@ -52,13 +52,13 @@ def packages(modules: set[str]) -> set[str]:
 HEAVY = {"torch", "numpy", "safetensors", "plotext", "markdown_it", "pylatexenc", "fsrs", "sympy", "multiprocessing"}
 
 
-@pytest.mark.parametrize("module", ["tutor", "tutor.__main__", "tutor.app"])
+@pytest.mark.parametrize("module", ["tutor.cli.main", "tutor.app"])
 def test_nothing_heavy_is_loaded_before_the_first_frame(module: str) -> None:
     assert packages(modules_loaded_by(module)) & HEAVY == set()
 
 
 def test_the_command_line_starts_without_textual() -> None:
-    loaded = packages(modules_loaded_by("tutor.__main__"))
+    loaded = packages(modules_loaded_by("tutor.__main__", "tutor.cli.main"))
     assert loaded & {"textual", "rich", "engine"} <= {"engine"}
 
 
