@@ -30,10 +30,17 @@ def tokenize(text: str) -> list[str]:
 def axis_labels(tokens: list[str]) -> list[str]:
     """Return one distinct label per token: a repeated token gets a subscript ("the", "the₂")."""
     seen: dict[str, int] = {}
+    taken = set(tokens)
     labels = []
     for token in tokens:
-        seen[token] = seen.get(token, 0) + 1
-        labels.append(token if seen[token] == 1 else token + str(seen[token]).translate(_SUBSCRIPTS))
+        number = seen.get(token, 0) + 1
+        label = token if number == 1 else token + str(number).translate(_SUBSCRIPTS)
+        while number > 1 and label in taken:  # someone typed "the₂" as a word
+            number += 1
+            label = token + str(number).translate(_SUBSCRIPTS)
+        seen[token] = number
+        taken.add(label)
+        labels.append(label)
     return labels
 
 
