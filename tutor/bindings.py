@@ -20,7 +20,7 @@ class Key:
     short: Message
     description: Message
     places: tuple[str, ...]
-    in_bar: bool = True
+    bar: tuple[str, ...] = ()
 
     @property
     def action(self) -> str:
@@ -40,6 +40,7 @@ KEYS: tuple[Key, ...] = (
         say("next"),
         say("Go to the next step (after the last one: back to the course map)"),
         (LESSON,),
+        bar=(LESSON,),
     ),
     Key(
         "previous_step",
@@ -48,6 +49,7 @@ KEYS: tuple[Key, ...] = (
         say("back"),
         say("Go to the previous step"),
         (LESSON,),
+        bar=(LESSON,),
     ),
     Key(
         "switch_pane",
@@ -56,6 +58,7 @@ KEYS: tuple[Key, ...] = (
         say("pane"),
         say("Change to the other pane: the text or its lab"),
         (LESSON, BENCH),
+        bar=(LESSON, BENCH),
     ),
     Key(
         "run",
@@ -64,6 +67,7 @@ KEYS: tuple[Key, ...] = (
         say("run"),
         say("Run the lab (enter does it too, where no question waits)"),
         (LESSON, BENCH),
+        bar=(LESSON, BENCH),
     ),
     Key(
         "edit_parameters",
@@ -72,14 +76,13 @@ KEYS: tuple[Key, ...] = (
         say("parameters"),
         say("Edit the lab's parameters"),
         (LESSON, BENCH),
+        bar=(LESSON, BENCH),
     ),
-    Key("toggle_tex", "m", "m", say("TeX"), say("Show formulas as TeX source, or as pictures again"), (LESSON,), False),
-    Key(
-        "describe", "d", "d", say("describe"), say("Describe the figures in words and numbers"), (LESSON, BENCH), False
-    ),
-    Key("copy_value", "y", "y", say("copy"), say("Copy the figures' numbers to the clipboard"), (LESSON, BENCH), False),
-    Key("open_map", "c", "c", say("map"), say("Go to the course map"), (LESSON, BENCH), False),
-    Key("labs", "l,f4", "l", say("labs"), say("Open a lab full screen"), EVERYWHERE, True),
+    Key("toggle_tex", "m", "m", say("TeX"), say("Show formulas as TeX source, or as pictures again"), (LESSON,)),
+    Key("describe", "d", "d", say("describe"), say("Describe the figures in words and numbers"), (LESSON, BENCH)),
+    Key("copy_value", "y", "y", say("copy"), say("Copy the figures' numbers to the clipboard"), (LESSON, BENCH)),
+    Key("open_map", "c", "c", say("map"), say("Go to the course map"), (LESSON, BENCH)),
+    Key("labs", "l,f4", "l", say("labs"), say("Open a lab full screen"), EVERYWHERE, bar=(MAP, BENCH)),
     Key(
         "palette",
         "colon,slash,f9",
@@ -87,12 +90,26 @@ KEYS: tuple[Key, ...] = (
         say("go to"),
         say("Jump to any lesson, step or lab, or run a command, by typing part of its name"),
         EVERYWHERE,
+        bar=EVERYWHERE,
     ),
-    Key("switch_language", "z,f2", "z", say("中文"), say("Change between Chinese and English"), EVERYWHERE),
-    Key("switch_theme", "t", "t", say("theme"), say("Change between the dark and the light theme"), EVERYWHERE, False),
-    Key("show_help", "question_mark,f1", "?", say("help"), say("Show all keys"), EVERYWHERE),
-    Key("quit", "q,f10", "q", say("quit"), say("Leave the tutor; everything is saved already"), EVERYWHERE, False),
+    Key(
+        "switch_language",
+        "z,f2",
+        "z",
+        say("中文"),
+        say("Change between Chinese and English"),
+        EVERYWHERE,
+        bar=EVERYWHERE,
+    ),
+    Key("switch_theme", "t", "t", say("theme"), say("Change between the dark and the light theme"), EVERYWHERE),
+    Key("show_help", "question_mark,f1", "?", say("help"), say("Show all keys"), EVERYWHERE, bar=EVERYWHERE),
+    Key("quit", "q,f10", "q", say("quit"), say("Leave the tutor; everything is saved already"), EVERYWHERE, bar=(MAP,)),
 )
+
+
+def bar_keys(place: str) -> tuple[Key, ...]:
+    """Return the keys the bar of `place` shows, at most eight."""
+    return tuple(key for key in KEYS if place in key.bar)
 
 
 def keys_for(place: str) -> tuple[Key, ...]:

@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from engine.contract.message import Message
-from tutor.bindings import keys_for
+from tutor.bindings import bar_keys, keys_for
 from tutor.text.width import cells, cut
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def bindings_of(place: str) -> list[BindingType]:
     """Return the Textual bindings of every key that works in `place`."""
     return [
-        Binding(key.keys, key.action, str(key.description), show=key.in_bar, key_display=key.shown, id=key.id)
+        Binding(key.keys, key.action, str(key.description), show=place in key.bar, key_display=key.shown, id=key.id)
         for key in keys_for(place)
     ]
 
@@ -49,7 +49,7 @@ class TutorScreen(Screen[None]):
 
     def bar_keys(self) -> list[tuple[str, Message]]:
         """Return the keys the bottom line shows, with what they do."""
-        return [(key.shown, key.short) for key in keys_for(self.PLACE) if key.in_bar][:8]
+        return [(key.shown, key.short) for key in bar_keys(self.PLACE)]
 
     async def complete(self) -> None:
         """Show what the screen's first frame did without."""

@@ -177,6 +177,8 @@ class LessonScreen(LabKeys, TutorScreen):
         elif panel is not None and panel.report is None and not panel.running:
             panel.run_now()
             self._show_lab(True)
+        elif self._lab_covers_text:
+            self._back_to_text()
         elif panel is not None and self._lab_unseen:
             self._show_lab(True)
             panel.landing().focus()
@@ -197,6 +199,19 @@ class LessonScreen(LabKeys, TutorScreen):
         else:
             self._show_lab(False)
             text.focus()
+
+    @property
+    def _lab_covers_text(self) -> bool:
+        """Whether the lab stands where the text was, for want of room."""
+        return self.has_class("-narrow") and self.has_class("show-lab")
+
+    def _back_to_text(self) -> None:
+        """Read on in the text where it pointed to the lab."""
+        self._show_lab(False)
+        text = self.query_one(StepText)
+        text.focus()
+        for pointer in text.query(".lab-pointer"):
+            self.call_after_refresh(pointer.scroll_visible, animate=False, top=True)
 
     @property
     def _lab_unseen(self) -> bool:
