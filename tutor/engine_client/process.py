@@ -42,8 +42,9 @@ def words(command: str | Sequence[str] | None) -> list[str]:
         return [sys.executable, "-m", "engine"]
     try:
         split = shlex.split(command) if isinstance(command, str) else list(command)
-    except ValueError as error:
-        raise CannotStart(say("The engine command has a quotation mark too few: {error}.", error=str(error))) from None
+    except ValueError:
+        message = say("The quotation marks of the engine command do not match: {command}", command=str(command))
+        raise CannotStart(message) from None
     if not split:
         raise CannotStart(say("The engine command is empty."))
     return [os.path.abspath(word) if os.sep in word and os.path.exists(word) else word for word in split]
