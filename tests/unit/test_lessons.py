@@ -12,6 +12,7 @@ import torch.nn.functional as F
 
 from engine import labs
 from engine.contract.report import Report
+from engine.layers.shared_slice import SharedSliceAttention
 from tutor.course.asserts import assertions, check_run
 from tutor.course.catalog import LANGUAGES, Catalog
 from tutor.course.model import Lesson, Predict, Prose, Quiz
@@ -104,11 +105,11 @@ def test_the_attention_in_six_lines_is_torchs_and_the_same_in_both_languages() -
     assert torch.allclose(scope["weights"].sum(-1), torch.ones(2, 5, dtype=torch.float64), atol=1e-12)
 
 
-def answer_of(id: str) -> object:
+def answer_of(id: str, slug: str = "self-attention") -> object:
     answers = {
         block.answer
         for language in LANGUAGES
-        for step in lesson("self-attention", language).steps
+        for step in lesson(slug, language).steps
         for block in step.blocks
         if isinstance(block, (Quiz, Predict)) and block.id == id
     }
@@ -164,3 +165,70 @@ def test_without_a_mask_the_derivative_with_respect_to_a_value_is_the_weight_wha
     jacobian = torch.func.jacrev(lambda v: F.scaled_dot_product_attention(query, key, v))(value)
     expected = torch.einsum("ij,ab->iajb", weights, torch.eye(4, dtype=torch.float64))
     assert torch.allclose(jacobian, expected, atol=1e-12)
+
+
+def test_multi_head_has_everything_the_curriculum_asks_for() -> None:
+    for language in LANGUAGES:
+        found = lesson("multi-head", language)
+        questions = [block for step in found.steps for block in step.blocks if isinstance(block, Quiz)]
+        assert sorted(question.id for question in questions) == [f"Q09-{number}" for number in range(1, 7)]
+        assert {lab.params["panel"] for lab in found.labs} == {"maps", "scope", "rank", "twin"}
+
+
+def test_the_code_of_the_multi_head_lesson_does_what_it_says() -> None:
+    snippets = code("multi-head", "en")
+    assert snippets == code("multi-head", "zh")
+    generator = torch.Generator().manual_seed(0)
+    query, key, value = torch.randn(3, 2, 4, 5, 8, generator=generator, dtype=torch.float64)
+    weights = (query @ key.transpose(-2, -1)).softmax(-1)
+    scope: dict[str, Any] = {"torch": torch, "query": query, "key": key, "value": value, "weights": weights}
+    for snippet in snippets:
+        exec(snippet, scope)
+    x = torch.randn(2, 5, 12, generator=generator)
+    heads = scope["split_heads"](x, 3)
+    assert all(torch.equal(heads[:, i], x[:, :, 4 * i : 4 * i + 4]) for i in range(3))
+    assert not torch.equal(heads, x.view(2, 3, 5, 4)), "a direct view mixes words"
+    assert scope["silent"].shape == (1, 4, 3, 1), "three words became four"
+    assert torch.allclose(scope["scores"], query @ key.transpose(-2, -1), atol=1e-12)
+    assert torch.allclose(scope["mixed"], weights @ value, atol=1e-12)
+
+
+def test_two_words_of_width_four_cannot_be_cut_into_three_heads() -> None:
+    with pytest.raises(RuntimeError):
+        torch.arange(8.0).view(1, -1, 3, 4 // 3)
+
+
+def test_26_of_the_64_combinations_of_width_and_heads_do_not_divide() -> None:
+    assert sum(width % heads != 0 for width in range(64, 513, 64) for heads in range(1, 9)) == 26
+
+
+def test_exchanging_two_slices_exchanges_two_maps_when_the_projection_is_shared() -> None:
+    generator = torch.Generator().manual_seed(0)
+    layer = SharedSliceAttention(8, 2, generator=generator, dtype=torch.float64)
+    x = torch.randn(5, 8, generator=generator, dtype=torch.float64)
+    exchanged = torch.cat((x[:, 4:], x[:, :4]), dim=-1)
+    one, other = (layer(inputs)[1].weights for inputs in (x, exchanged))
+    assert torch.equal(one, other.flip(0))
+    assert not torch.equal(one[0], one[1])
+
+
+def test_untrained_maps_reach_nine_tenths_of_the_entropy_there_is(
+    reports: dict[tuple[str, str], dict[str, Report]],
+) -> None:
+    for language in LANGUAGES:
+        values = reports["multi-head", language]["fresh"].values
+        mean, most = values["entropy_mean"], values["uniform_entropy"]
+        assert isinstance(mean, float)
+        assert isinstance(most, float)
+        assert 0.9 < mean / most < 1
+
+
+def test_the_numbers_of_the_multi_head_quiz_are_those_of_torch() -> None:
+    layer = torch.nn.MultiheadAttention(64, 8, bias=False)
+    assert answer_of("Q09-2", "multi-head") == sum(weight.numel() for weight in layer.parameters())
+    generator = torch.Generator().manual_seed(0)
+    query, key = torch.randn(2, 32, 64 // 16, generator=generator, dtype=torch.float64)
+    assert answer_of("Q09-6", "multi-head") == torch.linalg.matrix_rank(query @ key.T).item()
+    heads = torch.zeros(2, 5, 32).view(2, 5, 4, 8).transpose(1, 2)
+    shapes = (*heads.shape, *(heads @ heads.transpose(-2, -1)).shape)
+    assert answer_of("Q09-1", "multi-head") == tuple(str(size) for size in shapes)
