@@ -18,6 +18,8 @@ _TRUE = {"true", "yes", "on", "1", "是", "开"}
 _FALSE = {"false", "no", "off", "0", "否", "关"}
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# Soft hyphen, zero-width space, direction marks, word joiner, byte order mark: pasted along, never meant.
+_UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
 
 
 class Integer(msgspec.Struct, frozen=True):
@@ -165,7 +167,7 @@ class Text(msgspec.Struct, frozen=True):
         return self.zh if language == "zh" else self.en
 
     def read(self, value: object) -> str | Message:
-        """Return the text with runs of white space as one space, or why it is refused."""
+        """Return the text with runs of white space as one space and nothing unseen, or why it is refused."""
         if not isinstance(value, str):
             return say("{label} takes text, not “{value}”.", label=self.label, value=shown(value))
         if len(value) > self.most:
@@ -184,7 +186,7 @@ class Text(msgspec.Struct, frozen=True):
                 code=f"U+{ord(found.group()):04X}",
                 position=found.start() + 1,
             )
-        return " ".join(value.split())
+        return " ".join(_UNSEEN.sub("", value).split())
 
 
 class Numbers(msgspec.Struct, frozen=True):

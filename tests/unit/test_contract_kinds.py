@@ -58,6 +58,9 @@ def test_text_has_a_default_per_language_and_single_spaces() -> None:
     kind = Text(LABEL, zh="狗 咬 人", en="the dog bit", most=20)
     assert (kind.default("zh"), kind.default("en")) == ("狗 咬 人", "the dog bit")
     assert kind.read("  a \t b\u3000c\n") == "a b c"
+    assert kind.read("\ufeff我\u200b 爱") == "我 爱"
+    assert kind.read("\u200b \u200b") == ""
+    assert kind.read("👩\u200d👧") == "👩\u200d👧"
     assert kind.read("x" * 20) == "x" * 20
     assert str(kind.read("x" * 21)) == "sentence has 21 characters; at most 20 are taken."
 

@@ -68,6 +68,17 @@ def test_heads_that_do_not_divide_name_those_that_do_in_both_languages() -> None
     assert translate(problem.message, "zh") == "宽度为 256 的嵌入不能平均分给 3 个头；可选：1, 2, 4, 8。"
 
 
+def test_of_the_64_pairs_of_width_and_heads_the_26_that_cannot_work_are_refused() -> None:
+    impossible = 0
+    for width in range(64, 513, 64):
+        for heads in range(1, 9):
+            try:
+                build(declared.declaration("heads").parameters, {"embed_size": width, "heads": heads}, "en")
+            except InvalidParameters:
+                impossible += 1
+    assert impossible == 26
+
+
 def test_only_heads_that_divide_are_offered() -> None:
     params = declared.declaration("heads").parameters
     offered = {width: build(params, {"embed_size": width}, "en").options("heads") for width in (256, 192, 320, 448)}

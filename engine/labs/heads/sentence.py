@@ -61,8 +61,10 @@ def _look(params: HeadsParams, context: Context) -> Look:
         )
     else:
         layer = SharedSliceAttention(params.embed_size, params.heads, generator=generator, dtype=torch.float64)
+    context.check()
     with torch.no_grad():
         _, trace = layer(embeddings)
+    context.check()
     return Look(tokens, embeddings, layer, trace)
 
 
