@@ -27,12 +27,13 @@ def normal(seed: int, *shape: int) -> Tensor:
 @torch.no_grad()
 def torch_twin(layer: MultiHeadAttention) -> nn.MultiheadAttention:
     """Return torch's layer with the same weights."""
-    width = layer.output_bias.numel()
+    width = layer.output_weight.shape[0]
     twin = nn.MultiheadAttention(width, layer.heads, batch_first=True, dtype=torch.float64)
     twin.in_proj_weight.copy_(torch.cat([layer.query_weight, layer.key_weight, layer.value_weight]))
     assert layer.query_bias is not None
     assert layer.key_bias is not None
     assert layer.value_bias is not None
+    assert layer.output_bias is not None
     twin.in_proj_bias.copy_(torch.cat([layer.query_bias, layer.key_bias, layer.value_bias]))
     twin.out_proj.weight.copy_(layer.output_weight)
     twin.out_proj.bias.copy_(layer.output_bias)
