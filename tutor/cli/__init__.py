@@ -1,0 +1,1 @@
+"""The command line: a second front end. One file per command; Textual is imported by the one that opens the app."""

@@ -81,6 +81,12 @@ def grade_prediction(predict: Predict, answer: str, values: Values) -> Outcome:
     return Outcome(_agrees(predict, answer, truth), _shown(predict, truth), error, _why(predict.options, answer))
 
 
+def right_answer(question: Quiz | Predict, values: Values) -> str:
+    """Return the right answer as a learner reads it; "" while the run that gives it has not been made."""
+    truth = _truth(question, values)
+    return "" if truth is None else _shown(question, truth)
+
+
 def _truth(question: Quiz | Predict, values: Values) -> Answer:
     """Return the right answer; None when it is a run's value and the run has not been made."""
     if not question.answer_from:
