@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +10,7 @@ from engine.contract.message import Message, say
 from tutor.course import toml
 from tutor.course.answers import read_shape
 from tutor.course.model import Answer, Assertion, Block, Exercise, LabBlock, Option, Predict, Quiz
+from tutor.course.near import nearest
 from tutor.i18n import translate
 
 PREDICT_TYPES = ("choice", "number", "shape", "direction", "text")
@@ -46,9 +46,8 @@ class Reader:
         for key in self.table:
             if key in _KEYS[kind]:
                 continue
-            close = difflib.get_close_matches(key, _KEYS[kind], n=1)
-            if close:
-                self.fault(key, say("There is no key “{key}” here; did you mean “{close}”?", key=key, close=close[0]))
+            if close := nearest(key, _KEYS[kind]):
+                self.fault(key, say("There is no key “{key}” here; did you mean “{close}”?", key=key, close=close))
             else:
                 known = ", ".join(_KEYS[kind])
                 self.fault(key, say("There is no key “{key}” here; there are: {known}.", key=key, known=known))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
+
+import msgspec
 
 from engine.contract.message import Message, say
 from tutor.course.course_file import read_course
 from tutor.course.model import Course, Language, Lesson, LessonInfo, Place
+from tutor.course.near import nearest
 
 LANGUAGES = ("zh", "en")
 
@@ -37,7 +37,7 @@ class Catalog:
         self.root = root or lessons_root()
         whole, self.faults = read_course(self.root)
         written = tuple(info for info in whole.lessons if any(self.path(info, lang).is_file() for lang in LANGUAGES))
-        self.course: Course = replace(whole, lessons=written)
+        self.course: Course = msgspec.structs.replace(whole, lessons=written)
         self._lessons: dict[tuple[str, Language], Lesson] = {}
 
     def path(self, info: LessonInfo, language: Language) -> Path:
@@ -75,8 +75,7 @@ class Catalog:
         if matches:
             slugs = ", ".join(info.slug for info in matches)
             raise UnknownLesson(say("“{name}” may mean: {slugs}.", name=shown, slugs=slugs))
-        close = _closest(wanted, [info.slug for info in lessons])
-        if close:
+        if close := nearest(wanted, [info.slug for info in lessons], cutoff=0.5):
             raise UnknownLesson(say("There is no lesson “{name}”; did you mean “{close}”?", name=shown, close=close))
         known = ", ".join(info.id for info in lessons) or "–"
         raise UnknownLesson(say("There is no lesson “{name}”; there are: {known}.", name=shown, known=known))
@@ -92,7 +91,7 @@ class Catalog:
         if len(matches) == 1:
             return matches[0]
         lesson, shown = info.slug, step[:40]
-        if close := _closest(step, ids):
+        if close := nearest(step, ids, cutoff=0.5):
             raise UnknownLesson(
                 say("{lesson} has no step “{step}”; did you mean “{close}”?", lesson=lesson, step=shown, close=close)
             )
@@ -100,8 +99,3 @@ class Catalog:
         raise UnknownLesson(
             say("{lesson} has no step “{step}”; it has: {known}.", lesson=lesson, step=shown, known=known)
         )
-
-
-def _closest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return close[0] if close else ""

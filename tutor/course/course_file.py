@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from engine.contract.message import Message, say
 from tutor.course import toml
 from tutor.course.model import Bilingual, Course, Fault, LessonInfo, Part
+from tutor.course.near import nearest
 
 FILE = "course.toml"
 _ID = re.compile(r"L\d\d\Z")
@@ -51,9 +51,8 @@ class _CourseReader:
         self.faults.append(Fault(FILE, (self.at if line is None else line) + 1, message))
 
     def unknown(self, key: str, known: tuple[str, ...], line: int | None = None) -> None:
-        close = difflib.get_close_matches(key, known, n=1)
-        if close:
-            self.fault(say("There is no key “{key}” here; did you mean “{close}”?", key=key, close=close[0]), line)
+        if close := nearest(key, known):
+            self.fault(say("There is no key “{key}” here; did you mean “{close}”?", key=key, close=close), line)
         else:
             names = ", ".join(known)
             self.fault(say("There is no key “{key}” here; there are: {known}.", key=key, known=names), line)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from engine.contract.message import Message, say
 from tutor.course import toml
@@ -67,14 +69,14 @@ def parse_file(path: Path, root: Path, info: LessonInfo, language: Language) -> 
     except OSError as error:
         reason = error.strerror or type(error).__name__
         fault = Fault(file, 1, say("Cannot read it: {reason}.", reason=reason))
-        return replace(parse("", file, info, language), faults=(fault,))
+        return msgspec.structs.replace(parse("", file, info, language), faults=(fault,))
     try:
         return parse(raw.decode("utf-8"), file, info, language)
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         fault = Fault(file, line, say("This is not UTF-8 text; save the file as UTF-8."))
         lesson = parse(raw.decode("utf-8", "replace"), file, info, language)
-        return replace(lesson, faults=(fault, *lesson.faults))
+        return msgspec.structs.replace(lesson, faults=(fault, *lesson.faults))
 
 
 def parse(text: str, file: str, info: LessonInfo, language: Language) -> Lesson:
