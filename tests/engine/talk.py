@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,6 +40,7 @@ class Talk:
         self.heard: list[Reply] = []
         self._unread: list[Reply] = []
         self._last_run = 0
+        self._started = time.monotonic()
 
     def send(self, request: Request) -> None:
         self.send_bytes(encode(request))
@@ -64,6 +66,15 @@ class Talk:
             self._unread += self.decoder.feed(data)
         self.heard.append(self._unread[0])
         return self._unread.pop(0)
+
+    def is_silent(self, seconds: float) -> bool:
+        """Tell whether nothing comes for `seconds`; what is on its way is taken in first."""
+        assert self.process.stdout
+        while self._unread or select.select([self.process.stdout], [], [], seconds)[0]:
+            self.reply()
+            if time.monotonic() > self._started + 60:
+                return False
+        return True
 
     def wait_for(self, kind: type[Kind], patience: float = 30.0) -> Kind:
         """Return the next reply of one kind."""
@@ -99,11 +110,9 @@ def marked(mark: str) -> dict[int, list[str]]:
     """Return the living processes whose environment carries `mark`: their threads by process id."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
-        try:
+        with suppress(OSError):  # ended meanwhile, or somebody else's
             if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes():
                 found[int(folder.name)] = os.listdir(folder / "task")
-        except OSError:  # ended meanwhile, or somebody else's
-            continue
     return found
 
 

@@ -100,10 +100,10 @@ class Keeper:
         """End the engine, reap it and stop the reader, within 2 s."""
         with self._lock:
             self._closing = True
-            process, reader = self._process, self._reader
+            process, greeted, reader = self._process, self._greeted, self._reader
         self._wake()
         if process:
-            process.end()
+            process.end(greeted=greeted)
         if reader and reader is not threading.current_thread():
             reader.join(0.3)
 

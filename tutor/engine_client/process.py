@@ -21,8 +21,10 @@ from tutor.engine_client.log import last_line, log_path, open_log
 HOME = Path(engine.contract.__file__).parents[2]
 """The folder that holds `engine`: the engine's working folder, so that nothing of the learner's is imported."""
 
-# After stdin has closed, after SIGTERM, after SIGKILL: an engine needs 5 ms for the first.
+# Seconds after stdin has closed, after SIGTERM, after SIGKILL. An engine needs 5 ms for the first; what has not yet
+# said that it is one (a queue, a login) may never read its stdin.
 _PATIENCE = (1.0, 0.3, 0.3)
+_PATIENCE_WITH_A_STRANGER = 0.05
 
 
 class CannotStart(Exception):
@@ -92,12 +94,12 @@ class EngineProcess:
             while written < len(data):
                 written += self._input.write(memoryview(data)[written:]) or 0
 
-    def end(self) -> None:
+    def end(self, *, greeted: bool = True) -> None:
         """End the engine and all it started and reap it, by the gentlest means that works, within 1.6 s."""
         self.send(Close())
         with suppress(OSError):
             self._input.close()
-        if not self._gone(_PATIENCE[0]):
+        if not self._gone(_PATIENCE[0] if greeted else _PATIENCE_WITH_A_STRANGER):
             self._signal(signal.SIGTERM)
             if not self._gone(_PATIENCE[1]):
                 self._signal(signal.SIGKILL)
