@@ -6,9 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-import types
-from collections import namedtuple
-from importlib.util import module_from_spec, spec_from_file_location
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -50,18 +48,6 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 def build_wheel(*arguments):
     raise NotImplementedError
 """
-
-
-def load_installer() -> types.ModuleType:
-    spec = spec_from_file_location("tutor_installer", CHECKOUT / ".ci" / "install.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-installer = load_installer()
 
 
 def environment(**changes: str) -> dict[str, str]:
@@ -154,138 +140,89 @@ def test_windows_is_sent_to_wsl(tmp_path: Path) -> None:
     assert "WSL 终端" in result.stderr
 
 
-def test_no_network_is_one_sentence_and_the_place_of_the_log(tmp_path: Path) -> None:
-    project = new_project(tmp_path)
-    needy = PYPROJECT.replace("requires = []", 'requires = ["hatchling"]')
-    (project / "pyproject.toml").write_text(needy, encoding="utf-8")
-    result = make(
-        project,
-        f"PYTHON={sys.executable}",
-        PYTHONUSERBASE=user_site_with_torch(tmp_path, "2.6.0"),
-        PIP_INDEX_URL="http://127.0.0.1:9/simple",
-        PIP_RETRIES="0",
-    )
+@dataclass(frozen=True)
+class Made:
+    """A miniature project after its first `make`, on a machine that has PyTorch 2.6 and no package index."""
+
+    project: Path
+    machine: dict[str, str]
+    first: subprocess.CompletedProcess[str]
+
+    def builds(self) -> int:
+        return len((self.project / "builds").read_text(encoding="utf-8").splitlines())
+
+    def forget(self) -> None:
+        """Leave what an interrupted install leaves: everything but the stamp."""
+        (self.project / ".venv" / "installed-run").unlink(missing_ok=True)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp("made")
+    machine = {"PYTHONUSERBASE": user_site_with_torch(folder, "2.6.0+cu124"), "PIP_NO_INDEX": "1"}
+    project = new_project(folder)
+    return Made(project, machine, make(project, "-j4", f"PYTHON={sys.executable}", **machine))
+
+
+def test_make_installs_and_opens_the_tutor_even_in_parallel_and_with_spaces(made: Made) -> None:
+    assert " " in made.project.name
+    assert made.first.returncode == 0, made.first.stderr
+    assert made.first.stdout.endswith("the tutor opens\n")
+
+
+def test_the_torch_of_the_machine_is_kept_and_what_it_needs_unpinned(made: Made) -> None:
+    assert "already has PyTorch 2.6.0+cu124" in made.first.stderr
+    constraints = (made.project / ".venv" / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert "torch==2.6.0+cu124" in constraints
+    assert "textual==8.2.8" in constraints
+    assert [line for line in constraints if line.startswith(("torch==2.13", "sympy", "numpy"))] == []
+
+
+def test_a_second_make_installs_nothing_and_starts_no_python_but_the_tutor(made: Made, tmp_path: Path) -> None:
+    before = made.builds()
+    for name in ("python3", *(f"python3.{minor}" for minor in range(10, 15))):
+        script(tmp_path / name, f'touch "{tmp_path}/started"; exit 1')
+    second = make(made.project, PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert (second.returncode, second.stdout, second.stderr) == (0, "the tutor opens\n", "")
+    assert not (tmp_path / "started").exists()
+    assert made.builds() == before
+
+
+def test_an_interrupted_install_is_resumed(made: Made) -> None:
+    made.forget()
+    packages = next((made.project / ".venv").glob("lib/python*/site-packages"))
+    half = packages / "half-1.dist-info"  # pip would take it for installed
+    half.mkdir()
+    (half / "METADATA").write_text("Name: half\nVersion: 1\n", encoding="utf-8")
+    again = make(made.project, **made.machine)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.endswith("the tutor opens\n")
+    assert not half.exists()
+
+
+def test_a_folder_that_moved_gets_a_new_venv(made: Made, tmp_path: Path) -> None:
+    moved = shutil.copytree(made.project, tmp_path / "another folder", True, shutil.ignore_patterns("pip"))
+    opened = make(moved, f"PYTHON={sys.executable}", **made.machine)
+    assert opened.returncode == 0, opened.stderr
+    assert opened.stdout.endswith("the tutor opens\n")
+    assert str(made.project) not in (moved / ".venv" / "bin" / "tutor").read_text(encoding="utf-8")
+
+
+def test_no_network_is_one_sentence_and_the_place_of_the_log(made: Made) -> None:
+    made.forget()
+    pyproject = made.project / "pyproject.toml"
+    pyproject.write_text(PYPROJECT.replace("requires = []", 'requires = ["hatchling"]'), encoding="utf-8")
+    try:
+        result = make(
+            made.project,
+            PYTHONUSERBASE=made.machine["PYTHONUSERBASE"],
+            PIP_INDEX_URL="http://127.0.0.1:9/simple",
+            PIP_RETRIES="0",
+        )
+    finally:
+        pyproject.write_text(PYPROJECT, encoding="utf-8")
     assert result.returncode != 0
     assert "The network failed: check the connection" in result.stderr
     assert "(pip's log: .venv/pip.log)" in result.stderr
     assert "网络不通" in result.stderr
-    assert (project / ".venv" / "pip.log").is_file()
-
-
-def test_make_installs_once_resumes_and_keeps_the_torch_of_the_machine(tmp_path: Path) -> None:
-    project = new_project(tmp_path)
-    builds = project / "builds"
-    machine = {"PYTHONUSERBASE": user_site_with_torch(tmp_path, "2.6.0+cu124"), "PIP_NO_INDEX": "1"}
-    first = make(project, "-j4", f"PYTHON={sys.executable}", **machine)
-    assert first.returncode == 0, first.stderr
-    assert first.stdout.endswith("the tutor opens\n")
-    assert "already has PyTorch 2.6.0+cu124" in first.stderr
-    constraints = (project / ".venv" / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    assert "torch==2.6.0+cu124" in constraints
-    assert "textual==8.2.8" in constraints
-    assert not any(line.startswith(("torch==2.13", "sympy", "numpy")) for line in constraints)
-
-    # A second start runs no Python but the tutor's own, so nothing can be installed and no network is touched.
-    nothing = tmp_path / "nothing"
-    nothing.mkdir()
-    for name in ("python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10"):
-        script(nothing / name, f'touch "{tmp_path}/started"; exit 1')
-    second = make(project, PATH=f"{nothing}:{os.environ['PATH']}")
-    assert (second.returncode, second.stdout, second.stderr) == (0, "the tutor opens\n", "")
-    assert not (tmp_path / "started").exists()
-    assert builds.read_text(encoding="utf-8") == "built\n"
-
-    # An interrupted install leaves no stamp, and maybe a package without its last file.
-    (project / ".venv" / "installed-run").unlink()
-    packages = next((project / ".venv").glob("lib/python*/site-packages"))
-    (packages / "half-1.dist-info").mkdir()
-    (packages / "half-1.dist-info" / "METADATA").write_text("Name: half\n", encoding="utf-8")
-    third = make(project, **machine)
-    assert third.returncode == 0, third.stderr
-    assert third.stdout.endswith("the tutor opens\n")
-    assert not (packages / "half-1.dist-info").exists()
-
-    # The scripts of a venv hold its path: a folder that moved gets a new one.
-    moved = project.rename(tmp_path / "another folder")
-    fourth = make(moved, f"PYTHON={sys.executable}", **machine)
-    assert fourth.returncode == 0, fourth.stderr
-    assert fourth.stdout.endswith("the tutor opens\n")
-    assert (moved / "builds").read_text(encoding="utf-8") == "built\n" * 3
-
-
-@pytest.mark.parametrize(
-    ("version", "recent"),
-    [
-        ("2.13.0", True),
-        ("2.4.0", True),
-        ("2.4.1+cu121", True),
-        ("2.5.0a0+872d972e41.nv24.08", True),
-        ("3.0.0", True),
-        ("2.4.0a0+07cecf4168.nv24.05", False),
-        ("2.3.1", False),
-        ("1.13.1+cu117", False),
-        ("", False),
-        (None, False),
-    ],
-)
-def test_a_torch_is_recent_as_pip_counts(version: str | None, recent: bool) -> None:
-    assert installer.is_recent_torch(version) is recent
-
-
-Usage = namedtuple("Usage", "total used free")
-
-
-@pytest.mark.parametrize(("build", "free", "enough"), [("cpu", 1.4, False), ("cpu", 1.6, True), ("cuda", 5.9, False)])
-def test_too_little_disk_is_told_before_the_download(
-    build: str, free: float, enough: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(installer.shutil, "disk_usage", lambda path: Usage(0, 0, int(free * 10**9)))
-    if enough:
-        installer.require_space(build)
-        return
-    with pytest.raises(installer.SetupError, match=rf"has {free} GB free, and the tutor with PyTorch needs") as error:
-        installer.require_space(build)
-    assert f"只剩 {free} GB" in error.value.chinese
-
-
-@pytest.mark.parametrize(
-    ("log", "english", "chinese"),
-    [
-        ("OSError: [Errno 28] No space left on device", "The disk is full", "磁盘已满"),
-        ("NameResolutionError: Temporary failure in name resolution", "The network failed", "网络不通"),
-        ("ReadTimeoutError: Read timed out", "The network failed", "网络不通"),
-        (
-            "ERROR: Could not find a version that satisfies the requirement rich<16 (from versions: none)",
-            "The network failed",
-            "网络不通",
-        ),
-        (
-            "ERROR: Could not find a version that satisfies the requirement torch==2.13.0 (from versions: none)\n"
-            "ERROR: No matching distribution found for torch==2.13.0",
-            "has no torch==2.13.0 for Python 3",
-            "没有适用于",
-        ),
-        (
-            "ERROR: No matching distribution found for torch==2.13.0",
-            "has no torch==2.13.0 for Python 3",
-            "没有适用于",
-        ),
-        ("something else", "pip could not install the tutor", "pip 未能完成安装"),
-    ],
-)
-def test_a_failure_of_pip_is_told_by_its_cause(log: str, english: str, chinese: str) -> None:
-    problem = installer.explain(log)
-    assert english in str(problem)
-    assert chinese in problem.chinese
-    assert str(installer.LOG) in str(problem)
-
-
-def test_an_index_for_torch_is_remembered_for_the_next_update(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".venv").mkdir()
-    monkeypatch.delenv("TORCH_INDEX", raising=False)
-    assert installer.torch_index() == ""
-    monkeypatch.setenv("TORCH_INDEX", "file:///mirror/cpu")
-    assert installer.torch_index() == "file:///mirror/cpu"
-    monkeypatch.delenv("TORCH_INDEX")
-    assert installer.torch_index() == "file:///mirror/cpu"
+    assert (made.project / ".venv" / "pip.log").is_file()
