@@ -27,6 +27,7 @@ from tutor.i18n import LANGUAGES, translate
 from tutor.runs import Request, Runs
 from tutor.screens.base import TutorScreen
 from tutor.text.styles import STYLES
+from tutor.themes import THEMES
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from tutor.progress.store import Store
 
 SMALLEST = (60, 20)
-THEMES = {"dark": "textual-dark", "light": "textual-light"}
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,8 @@ class TutorApp(App[None]):
     def on_mount(self) -> None:
         """Open the first screen; the engine starts after the first frame."""
         self.console.push_theme(Theme(STYLES))
+        for theme in THEMES.values():
+            self.register_theme(theme)
         self.theme = self._first_theme()
         self._open_first_screen()
 
@@ -113,8 +115,8 @@ class TutorApp(App[None]):
         import os
 
         chosen = self.opening.theme or os.environ.get("TEXTUAL_THEME") or self.store.setting("theme")
-        name = THEMES.get(str(chosen), str(chosen))
-        return name if name in self.available_themes else THEMES["dark"]
+        name = THEMES[chosen].name if chosen in THEMES else str(chosen)
+        return name if name in self.available_themes else THEMES["dark"].name
 
     def _open_first_screen(self) -> None:
         place = self.opening.place
@@ -206,8 +208,8 @@ class TutorApp(App[None]):
 
     def action_switch_theme(self) -> None:
         """Change between dark and light and remember the choice."""
-        chosen = "light" if self.theme != THEMES["light"] else "dark"
-        self.theme = THEMES[chosen]
+        chosen = "light" if self.current_theme.dark else "dark"
+        self.theme = THEMES[chosen].name
         self.saving(self.store.set_setting("theme", chosen))
 
     def status(self) -> Text:
@@ -223,7 +225,7 @@ class TutorApp(App[None]):
 
     def refresh_bars(self) -> None:
         """Redraw the frame lines of the visible screen."""
-        if isinstance(self.screen, TutorScreen):
+        if self.screen_stack and isinstance(self.screen, TutorScreen):
             self.screen.refresh_bars()
 
     # -- saving -----------------------------------------------------------------------------------------------

@@ -136,7 +136,7 @@ class LessonSession:
                 state.given,
                 CONFIDENCES[state.confidence],
                 "hit" if outcome.hit else "miss",
-                outcome.actual,
+                state.actual,
             )
         )
 

@@ -76,7 +76,7 @@ def judge_prediction(block: Predict, state: QuestionState, values: Values) -> Ou
         if outcome.problem is not None:
             state.stage, state.refusal = "open", outcome.problem
         return outcome
-    state.stage, state.right, state.actual = "done", outcome.hit, outcome.actual
+    state.stage, state.right, state.actual = "done", outcome.hit, _option_value(block, outcome.actual)
     return outcome
 
 
@@ -122,6 +122,11 @@ def _prediction_verdict(block: Predict, state: QuestionState, tr: Translate) -> 
 
 def _option_text(block: Predict, value: str) -> str:
     return next((option.text for option in block.options if option.value == value), value)
+
+
+def _option_value(block: Predict, text: str) -> str:
+    """Return the value of the option that reads `text`, which is the same in both languages; else `text`."""
+    return next((option.value for option in block.options if option.text == text), text)
 
 
 def _text(given: Given) -> str:

@@ -12,6 +12,7 @@ the allowed range, never clamped. `seed` and `device` belong to the run, not to 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -19,7 +20,7 @@ import msgspec
 from engine.contract.kinds import Integer, Kind, Text
 from engine.contract.message import Message, say
 
-SEED = Integer(say("seed of the random numbers"), 0, 9999)
+SEED = Integer(say("seed"), 0, 9999)
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -53,7 +54,8 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return True
 
 
-def kinds(params: type[Params]) -> dict[str, Kind]:
+@lru_cache(maxsize=None)
+def kinds(params: type[Params]) -> Mapping[str, Kind]:
     """Return the kind of every field, in the order of declaration."""
     hints = get_type_hints(params, include_extras=True)
     return {name: get_args(hints[name])[1] for name in params.__struct_fields__}

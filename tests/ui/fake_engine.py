@@ -30,7 +30,9 @@ class FakeEngine:
             self._thread.start()
             self.listener(Devices((), "cpu"))
 
-    def run(self, lab: str, params: Mapping[str, Any], *, seed: int = 0, device: str = "auto", language: str = "en") -> int:
+    def run(
+        self, lab: str, params: Mapping[str, Any], *, seed: int = 0, device: str = "auto", language: str = "en"
+    ) -> int:
         """Queue a run."""
         self.asked.append((lab, dict(params)))
         id = len(self.asked)

@@ -91,5 +91,5 @@ class BenchScreen(LabKeys, TutorScreen):
             await self.panel.remove()
             await self.mount(self._new_panel(), before=self.query_one(KeyBar))
         self.panel.restore(kept)
-        self.panel.landing().focus()
+        self.panel.take_keyboard()
         self.refresh_bars()

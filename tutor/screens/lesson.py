@@ -125,7 +125,10 @@ class LessonScreen(LabKeys, TutorScreen):
         await self._show_step(keep_scroll=True)
         if kept is not None and self.panel is not None:
             self.panel.restore(kept)
-        (self.query_one(StepText) if on_text or self.panel is None else self.panel.landing()).focus()
+        if on_text or self.panel is None:
+            self.query_one(StepText).focus()
+        else:
+            self.panel.take_keyboard()
 
     # -- moving -------------------------------------------------------------------------------------------------
 

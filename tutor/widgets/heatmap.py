@@ -13,6 +13,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.errors import NoWidget
 from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
@@ -163,7 +164,10 @@ class HeatmapView(FigureView[Heatmap]):
         """Put the cursor line at the end of the figure, or of what can be seen of a figure taller than its place."""
         if self._picture is None or not self._picture.grid or not self.is_mounted:
             return
-        seen = self.screen.find_widget(self).clip.bottom - self.region.y
+        try:
+            seen = self.screen.find_widget(self).clip.bottom - self.region.y
+        except NoWidget:  # gone from the layout since the call was scheduled, or not yet in it
+            return
         place = min(len(self._strips), max(seen, self._picture.layout.top + 1)) - 1
         if place != self._cursor_y:
             before, self._cursor_y = self._cursor_y, place

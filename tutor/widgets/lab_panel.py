@@ -54,6 +54,7 @@ class LabPanel(Vertical):
 
     DEFAULT_CSS = """
     LabPanel { width: 1fr; height: 1fr; padding: 0 1; }
+    LabPanel:focus-within > TitledRule { color: $accent; }
     LabPanel > QuestionView { margin: 1 0 0 0; max-height: 60%; overflow-y: auto; }
     LabPanel > #lab-status { height: auto; width: 1fr; color: $text-muted; }
     LabPanel > #lab-status.failed { color: $error; }
@@ -272,6 +273,13 @@ class LabPanel(Vertical):
         if self._lands_when_shown:
             self._lands_when_shown = False
             self.call_after_refresh(self._land)
+
+    def take_keyboard(self) -> None:
+        """Give the keyboard to the question or figure there is, or to the figure once it comes."""
+        if self.open_question() or self.query("#results FigureView"):
+            self.landing().focus()
+        else:
+            self._lands_when_shown = True
 
     def _land(self) -> None:
         self.landing().focus()

@@ -33,7 +33,7 @@ class QuestionView(Vertical):
     """Shows one question and takes its answer; says what was answered, judges nothing."""
 
     DEFAULT_CSS = """
-    QuestionView { height: auto; width: 1fr; margin-bottom: 1; padding: 0 0 0 1; border-left: outer $panel; }
+    QuestionView { height: auto; width: 1fr; margin-bottom: 1; padding: 0 0 0 1; border-left: outer $border-blurred; }
     QuestionView:focus-within { border-left: outer $accent; }
     QuestionView > Static { height: auto; width: 1fr; }
     QuestionView > Input { width: 1fr; max-width: 40; height: 1; border: none; padding: 0; background: $boost; }
