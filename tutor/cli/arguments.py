@@ -134,7 +134,7 @@ class Parser(argparse.ArgumentParser):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return what `name` was probably meant to be, or ""."""
-    close = difflib.get_close_matches(name, list(known), n=1)
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
     return close[0] if close else ""
 
 

@@ -9,7 +9,7 @@ import traceback
 from datetime import datetime
 from pathlib import Path
 
-from tutor.progress.place import data_directory
+from tutor.engine_client.log import log_path
 
 LARGEST = 1_000_000  # bytes; a longer log is begun anew
 FILE_NAME = "tutor.log"
@@ -19,8 +19,8 @@ def keep_traceback(error: BaseException) -> str:
     """Add the traceback of `error` to the log and return the log's name ("-" when no folder can be written)."""
     entry = f"{datetime.now().isoformat(timespec='seconds')} {sys.argv[1:]!r}\n"
     entry += "".join(traceback.format_exception(type(error), error, error.__traceback__)) + "\n"
-    for folder in (data_directory(), Path(tempfile.gettempdir())):
-        if folder is not None and (log := _append(folder, entry)):
+    for folder in (log_path().parent, Path(tempfile.gettempdir())):
+        if log := _append(folder, entry):
             return log
     return "-"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from importlib import import_module
 from engine.contract.json import error_json
 from engine.contract.message import Message, say
 from tutor.cli.arguments import Parser
-from tutor.cli.errors import INTERNAL, INTERRUPTED, UNREAD, UNWRITABLE, CommandError
+from tutor.cli.errors import INTERNAL, INTERRUPTED, UNREAD, UNWRITABLE, USAGE, CommandError
 from tutor.cli.output import legible, print_json, warn
 from tutor.cli.shell import Shell, check_shared
 from tutor.cli.streams import drop_output, prepare_streams
@@ -18,6 +19,8 @@ from tutor.i18n import translate
 
 # Shared options that take a value, needed to find the command before its own options are known.
 _VALUED = ("--lang", "--device", "--engine", "--theme", "--lessons", "--gpu-memory", "--seed", "--out")
+
+_WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,9 @@ COMMANDS = (
 
 def run(words: Sequence[str]) -> int:
     """Carry out a command line and return its exit code."""
+    if sys.platform == "win32":
+        print("tutor runs on Linux, macOS and WSL: open a WSL terminal. tutor 可在 Linux、macOS 与 WSL 上运行。")
+        return USAGE
     prepare_streams()
     language = "en"
     try:
@@ -123,7 +129,7 @@ def _refuse(words: Sequence[str], language: str, failed: CommandError) -> int:
 
 def _give_up(language: str, error: Exception) -> int:
     """Say in one sentence that the output or the tutor failed; the details of a fault of ours go to the log."""
-    if isinstance(error, OSError) and error.filename is None and _cannot_flush():
+    if isinstance(error, OSError) and error.filename is None and error.errno in _WRITE_ERRORS:
         warn(language, say("The output cannot be written: {reason}.", reason=error.strerror or str(error)))
         drop_output()
         return UNWRITABLE
@@ -138,11 +144,3 @@ def _give_up(language: str, error: Exception) -> int:
         ),
     )
     return INTERNAL
-
-
-def _cannot_flush() -> bool:
-    try:
-        sys.stdout.flush()
-    except OSError:
-        return True
-    return False

@@ -60,7 +60,6 @@ def _open_app(options: Namespace, shell: Shell, catalog: Catalog, place: Place |
     import textual.content
 
     from tutor.app import Opening, TutorApp
-    from tutor.cli.engine import engine_command
     from tutor.driver import HardenedDriver
     from tutor.text.wrap import install_rich, install_textual
 
@@ -70,13 +69,25 @@ def _open_app(options: Namespace, shell: Shell, catalog: Catalog, place: Place |
         language=shell.language,
         place=place,
         device=options.device,
-        engine_command=engine_command(options.engine),
+        engine_command=_engine_command(options.engine),
         gpu_memory=options.gpu_memory,
         theme=options.theme,
     )
     app = TutorApp(catalog, shell.store, opening, driver_class=HardenedDriver)
+    # Textual would print the traceback of an unexpected error: it goes to the log instead.
+    app._fatal_error = app._close_messages_no_wait  # type: ignore[method-assign]
     app.run(mouse=not options.no_mouse)
+    if app._exception is not None:
+        raise app._exception
     return app.return_code or 0
+
+
+def _engine_command(command: str | None) -> list[str] | None:
+    if command is None:
+        return None
+    from tutor.cli.engine import engine_command  # the client's imports can wait until after the first frame
+
+    return engine_command(command)
 
 
 def print_map(catalog: Catalog, shell: Shell) -> int:

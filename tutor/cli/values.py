@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from pathlib import Path
 from typing import BinaryIO
@@ -42,13 +43,26 @@ def _file(field: str, kind: Kind, name: str) -> str:
         with Path(name).expanduser().open("rb") as file:
             return _text(field, kind, shown(name), file)
     except (OSError, ValueError, RuntimeError) as error:  # no such file; a NUL in the name; no home for ~
-        reason = (isinstance(error, OSError) and error.strerror) or str(error)
         raise _refused(
             field,
             say(
-                "{label}: the file {file} cannot be read: {reason}.", label=kind.label, file=shown(name), reason=reason
+                "{label}: the file {file} cannot be read: {reason}.",
+                label=kind.label,
+                file=shown(name),
+                reason=_reason(error),
             ),
         ) from None
+
+
+def _reason(error: Exception) -> Message | str:
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.ENOENT:
+        return say("it does not exist")
+    if number == errno.EACCES:
+        return say("you may not read it")
+    if number == errno.EISDIR:
+        return say("it is a folder")
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def _text(field: str, kind: Kind, name: str, source: BinaryIO) -> str:
