@@ -47,6 +47,7 @@ class WorkerEnd:
         self._decoder = Decoder(Work | Cancel | Pause | Resume, preamble=False)
         self._run = -1
         self._paused = False
+        self._held = b""
         self.cancelled = False
 
     def next_work(self) -> Work | None:
@@ -66,7 +67,13 @@ class WorkerEnd:
 
     def send(self, kind: bytes, message: Reply) -> None:
         """Write one message, or raise FramingError when it is larger than a frame may be."""
-        write_all(self._replies, kind + encode(message))
+        data = self._held + kind + encode(message)
+        self._held = b""
+        write_all(self._replies, data)
+
+    def hold(self, kind: bytes, message: Reply) -> None:
+        """Keep a message that is of no use by itself and write it with the next one, which wakes the readers once."""
+        self._held += kind + encode(message)
 
     def _listen(self) -> None:
         data = os.read(self._requests, 1 << 16)

@@ -11,6 +11,7 @@ from types import ModuleType
 
 from msgspec.structs import replace
 
+from engine.contract.declarations import Lab
 from engine.contract.labs import UnknownLab
 from engine.contract.message import Message, say
 from engine.contract.parameters import InvalidParameters, Params, Problem, build, read_seed
@@ -88,25 +89,29 @@ class Worker:
     def _finish(self, work: Work) -> Finished:
         """Compute a run; when its accelerator has no memory left, once more on the CPU."""
         run = work.run
-        lab = self._declarations.declaration(run.lab)
+        lab: Lab = self._declarations.declaration(run.lab)
         params = build(lab.parameters, run.params, run.language)
         seed = read_seed(run.seed)
         if isinstance(seed, Message):
             raise InvalidParameters([Problem("seed", seed)])
         device = choose(run.device, lab.runs_on, work.devices)
         try:
-            return Finished(run.id, self._compute(run, params, seed, device))
+            return Finished(run.id, self._compute(run, lab, params, seed, device))
         except Exception as error:
             if device == "cpu" or not out_of_memory(error):
                 raise
             self._pipes.send(Kind.EVENT, Log(f"{device}: {error}"))
         release(device)
-        report = self._compute(run, params, seed, "cpu")
+        report = self._compute(run, lab, params, seed, "cpu")
         moved = Note("moved-to-cpu", say("{device} had too little free memory, so this ran on the CPU.", device=device))
         return Finished(run.id, replace(report, panels=(*report.panels, moved)))
 
-    def _compute(self, run: Run, params: Params, seed: int, device: str) -> Report:
-        self._pipes.send(Kind.STARTED, Started(run.id, device))
+    def _compute(self, run: Run, lab: Lab, params: Params, seed: int, device: str) -> Report:
+        started = Started(run.id, device)
+        if device == "cpu" and not lab.trains:  # over in a moment, or soon to tell how far it is
+            self._pipes.hold(Kind.STARTED, started)
+        else:
+            self._pipes.send(Kind.STARTED, started)
         prepare(device, self._gpu_memory)
         for event in self._labs.run_events(
             run.lab,

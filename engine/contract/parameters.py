@@ -12,7 +12,7 @@ the allowed range, never clamped. `seed` and `device` belong to the run, not to 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -54,7 +54,7 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return True
 
 
-@lru_cache(maxsize=None)
+@cache
 def kinds(params: type[Params]) -> Mapping[str, Kind]:
     """Return the kind of every field, in the order of declaration."""
     hints = get_type_hints(params, include_extras=True)

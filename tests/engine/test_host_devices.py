@@ -106,6 +106,9 @@ class Recorder:
     def should_stop(self) -> bool:
         return False
 
+    def hold(self, kind: bytes, message: Reply) -> None:
+        self.send(kind, message)
+
     def send(self, kind: bytes, message: Reply) -> None:
         self.sent.append((kind, message))
 
