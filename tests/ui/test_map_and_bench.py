@@ -16,6 +16,7 @@ from tutor.screens.home import HomeScreen
 from tutor.screens.lesson import LessonScreen
 from tutor.screens.too_small import TooSmallScreen
 from tutor.text.width import cells
+from tutor.widgets.heatmap import HeatmapView
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
@@ -74,6 +75,17 @@ async def test_a_bench_opens_with_the_parameters_it_was_left_with(tmp_path: Path
         again.open_bench("heads")
         await sees(pilot, "Head 2")
         assert "Head 3" not in shown(again)
+
+
+async def test_figures_may_go_while_their_cursor_is_in_use(tmp_path: Path) -> None:
+    app = make_app(tmp_path, "en")
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.open_bench("heads")
+        await until(pilot, lambda: isinstance(app.focused, HeatmapView))
+        await pilot.press("right", "down", "p", "down", "down", "right")  # 8 heads in place of 4
+        await sees(pilot, "Head 1")
+        await pilot.press("left", "left", "escape")
+        await until(pilot, lambda: len(app.screen.query(HeatmapView)) == 2)
 
 
 async def test_the_palette_finds_steps_and_labs(tmp_path: Path) -> None:

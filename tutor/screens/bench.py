@@ -21,6 +21,7 @@ class BenchScreen(LabKeys, TutorScreen):
     """One lab, all the room."""
 
     PLACE = "bench"
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[Any]] = [*bindings_of("bench"), ("enter", "run", ""), ("escape", "back", "")]
 
     def __init__(self, lab: str) -> None:
@@ -32,6 +33,11 @@ class BenchScreen(LabKeys, TutorScreen):
         yield TopBar()
         yield self._new_panel()
         yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Give the keyboard to the first figure."""
+        if self.panel is not None:
+            self.panel.take_keyboard()
 
     def _new_panel(self) -> LabPanel:
         """Return a panel with the lab's defaults and what the learner changed last time."""

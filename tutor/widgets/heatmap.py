@@ -162,7 +162,7 @@ class HeatmapView(FigureView[Heatmap]):
 
     def _place_cursor_line(self) -> None:
         """Put the cursor line at the end of the figure, or of what can be seen of a figure taller than its place."""
-        if self._picture is None or not self._picture.grid or not self.is_mounted:
+        if self._picture is None or not self._picture.grid or not self.is_attached:
             return
         try:
             seen = self.screen.find_widget(self).clip.bottom - self.region.y
