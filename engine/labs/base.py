@@ -120,3 +120,9 @@ def counted(letter: str, count: int) -> tuple[str, ...]:
     """Return the labels k₁, k₂, … of `count` rows or columns."""
     digits = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
     return tuple(letter + str(i + 1).translate(digits) for i in range(count))
+
+
+def written(vector: Tensor, spec: str = ".3f") -> str:
+    """Return a vector as one cell of a table shows it: "0.462 -0.100"; after eight numbers it is cut."""
+    numbers = [format(number, spec) for number in vector[:8].tolist()]
+    return " ".join(numbers) + (" …" if len(vector) > 8 else "")
