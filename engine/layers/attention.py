@@ -1,11 +1,11 @@
 """Scaled dot-product attention (Vaswani et al., Attention Is All You Need, 2017, equation 1).
 
-    scores  = Q Kᵀ / (τ √d_k)        (…, n_query, n_key)
+    scores  = Q Kᵀ / (τ √d_k) + B    (…, n_query, n_key)
     weights = softmax of each row    (…, n_query, n_key)
     output  = weights · V            (…, n_query, d_v)
 
 A mask is boolean and broadcasts to the scores; True means "may attend". A row that may attend to nothing has zero
-weights and a zero output. The temperature τ is 1 in the formula of the paper.
+weights and a zero output. In the formula of the paper the temperature τ is 1 and the bias B is 0.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ def attend(
     *,
     scale: float | None = None,
     temperature: float = 1.0,
+    bias: Tensor | None = None,
 ) -> tuple[Tensor, AttentionTrace]:
-    """Return the attention output (…, n_query, d_v) and its trace; `scale` is 1/√d_k unless given.
+    """Return the attention output (…, n_query, d_v) and its trace; `scale` is 1/√d_k unless given, `bias` is
+    added to the scores and broadcasts to them.
 
     Raises ValueError when the shapes do not fit, TypeError for a mask that is not boolean.
     """
@@ -43,6 +45,8 @@ def attend(
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     products = query @ key.transpose(-2, -1)  # (…, n_query, n_key)
     scores = products * (scale / temperature)
+    if bias is not None:
+        scores = scores + bias
     weights = masked_softmax(scores, mask)
     output = weights @ value  # (…, n_query, d_v)
     return output, AttentionTrace(products, scores, weights)

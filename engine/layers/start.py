@@ -57,6 +57,16 @@ def fill_normal(tensor: Tensor, std: float, generator: torch.Generator | None) -
     return tensor if tensor.is_meta else tensor.normal_(0.0, std, generator=generator)
 
 
+def draw_normal(module: nn.Module, std: float, generator: torch.Generator | None) -> None:
+    """Draw every matrix of `module` anew, normal with the given standard deviation, and set every bias to 0."""
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            if parameter.dim() > 1:
+                fill_normal(parameter, std, generator)
+            elif name.endswith("bias"):
+                parameter.zero_()
+
+
 def _empty(module: Module) -> Module:
     """Give a meta module memory on the default device without torch's own draws, which would come from its global
     generator."""
