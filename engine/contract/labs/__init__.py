@@ -9,6 +9,8 @@ from engine.contract.declarations import Lab
 from engine.contract.message import Message, say
 
 MODULES = {
+    "tokens": "tokens",
+    "activations": "activations",
     "sdpa": "sdpa",
     "sqrt-dk": "sqrt_dk",
     "shuffle": "shuffle",
