@@ -11,6 +11,7 @@ from engine.contract.report import Bars, Column, Note, Panel, Table
 from tests.unit.pictures_samples import CHINESE, TERMINALS, attention, chinese, curves, english, heatmap, vector
 from tutor.pictures.axes import linear_axis, log_axis
 from tutor.pictures.ink import plain, width_of
+from tutor.pictures.numbers import decimals_that_fit, in_cell
 from tutor.pictures.panel import panel_lines, plain_lines
 from tutor.terminal import Depth, Terminal
 
@@ -144,3 +145,13 @@ def test_numbers_of_a_wide_table_are_never_cut() -> None:
 def test_a_table_without_rows_says_so() -> None:
     empty = Table("t", say("loss"), (Column(say("step")),), ())
     assert [plain(line) for line in panel_lines(empty, 20, None, english, Terminal())][1] == "no rows"
+
+
+def test_numbers_in_cells_share_their_decimals() -> None:
+    assert decimals_that_fit([-2.25, 0.4], 5) == 2
+    assert [in_cell(value, 2, 5) for value in (-2.249, 0.482, 10.0)] == ["-2.25", "  .48", "10.00"]
+    assert decimals_that_fit([0.0, 1.0], 4) == 3
+    assert [in_cell(value, 3, 4) for value in (0.4011, 1.0, 0.9999)] == [".401", "1.00", "1.00"]
+    assert decimals_that_fit([-0.5, 0.5], 3) is None
+    assert decimals_that_fit([0.0, 1234.0], 4) == 0
+    assert decimals_that_fit([0.0, 12345.0], 4) is None

@@ -39,24 +39,24 @@ def formatted(value: float, spec: str) -> str:
 def decimals_that_fit(values: Iterable[float], room: int) -> int | None:
     """Return how many decimals, at most 3, `in_cell` can write all the finite values with; None when too few fit.
 
-    Numbers below 1 are worth showing only with two decimals or more.
+    Numbers up to 1 are worth showing only with two decimals or more; a 1 among them may have one less.
     """
     finite = [value for value in values if math.isfinite(value)]
     extremes = (min(finite), max(finite)) if finite else (0.0, 0.0)
-    least = 2 if max(map(abs, extremes)) <= 1 else 0
-    for decimals in range(3, least - 1, -1):
-        if all(len(in_cell(value, decimals, room)) <= room for value in extremes):
+    small = max(map(abs, extremes)) <= 1
+    for decimals in range(3, 1 if small else -1, -1):
+        if all(len(in_cell(value, decimals, room if small else 0)) <= room for value in extremes):
             return decimals
     return None
 
 
 def in_cell(value: float, decimals: int, room: int) -> str:
-    """Return a number right-aligned in `room` characters: ".401", "-.52"; from 1 on with a decimal less if needed."""
+    """Return a number right-aligned in `room` characters: ".401", "-.52"; a 1 too long for it has a decimal less."""
     if not math.isfinite(value):
         return not_finite(value).rjust(room)
     text = f"{value:.{decimals}f}"
-    if text.startswith(("0.", "-0.")):
+    if text.startswith(("0.", "-0.")) and decimals:
         text = text.replace("0.", ".", 1)
-    elif len(text) == room + 1 and decimals > 1:
+    elif len(text) == room + 1 and abs(value) <= 1 and decimals > 1:
         text = f"{value:.{decimals - 1}f}"
     return text.rjust(room)
