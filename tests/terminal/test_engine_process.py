@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import stat
 import subprocess
@@ -42,7 +43,7 @@ def wrapper(tmp_path: Path) -> str:
 
 @pytest.fixture(params=["our own", "env", "wrapper"])
 def command(request: pytest.FixtureRequest, wrapper: str) -> str | None:
-    return {"our own": None, "env": f"env {sys.executable} -m engine", "wrapper": wrapper}[request.param]
+    return {"our own": None, "env": f"env {shlex.quote(sys.executable)} -m engine", "wrapper": wrapper}[request.param]
 
 
 def test_a_lab_runs_through_any_command_whose_stdio_is_an_engine(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import threading
 import time
@@ -187,7 +188,7 @@ def test_while_a_command_starts_the_learner_sees_it_and_what_it_says(open_front:
     front = open_front("banner")
     front.client.start()
     front.wait_for_phase("ready")
-    command = f"{sys.executable} -m tests.unit.stub_engine banner"
+    command = f"{shlex.quote(sys.executable)} -m tests.unit.stub_engine banner"
     assert [str(state.message) for state in front.states] == [
         f"Waiting for: {command}",
         f"Waiting for: {command}, which says: You have mail.",
@@ -199,7 +200,7 @@ def test_while_a_command_starts_the_learner_sees_it_and_what_it_says(open_front:
     ("command", "sentence"),
     [
         (("no-such-program", "x"), "The engine's program “no-such-program” is not there."),
-        ((str(Path(__file__)),), f"The engine's program “{__file__}” cannot be run: Permission denied."),
+        ((shlex.quote(__file__),), f"The engine's program “{__file__}” cannot be run: Permission denied."),
         (("python -c 'x",), "The quotation marks of the engine command do not match: python -c 'x"),
         ((" ",), "The engine command is empty."),
     ],
