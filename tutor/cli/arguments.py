@@ -68,6 +68,9 @@ class Parser(argparse.ArgumentParser):
             raise UsageError(self._in_words(refused)) from None
         if rest:
             raise UsageError(self._unknown(rest))
+        for name, value in vars(options).items():
+            if value == []:  # argparse takes “--” away, even where it is a value
+                raise UsageError(say("{option} cannot be “--”.", option="--" + name.split()[-1].replace("_", "-")))
         return options
 
     def format_help(self) -> str:

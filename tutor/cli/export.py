@@ -14,12 +14,11 @@ from typing import Any
 
 from engine.contract.declarations import Lab
 from engine.contract.json import report_json
-from engine.contract.kinds import shown
 from engine.contract.message import Message, say
 from engine.contract.report import Bars, Curves, Heatmap, Note, Panel, Report, Table
 from tutor.cli.arguments import Translate
 from tutor.cli.errors import Unwritable, UsageError
-from tutor.cli.output import PICTURE_LINES, WIDEST
+from tutor.cli.output import MARKS, PICTURE_LINES, WIDEST
 from tutor.i18n import translate
 
 ENDINGS = (".json", ".csv", ".html", ".svg")
@@ -34,11 +33,11 @@ def check_target(name: str | None) -> None:
     path = Path(name)
     if path.suffix.lower() not in ENDINGS:
         known = ", ".join(ENDINGS)
-        raise UsageError(say("The file {file} must end in one of: {known}.", file=shown(name), known=known), "out")
+        raise UsageError(say("The file {file} must end in one of: {known}.", file=name[:300], known=known), "out")
     if path.is_dir() or not path.parent.is_dir():
-        raise UsageError(say("The folder of {file} does not exist, or {file} is a folder.", file=shown(name)), "out")
+        raise UsageError(say("The folder of {file} does not exist, or {file} is a folder.", file=name[:300]), "out")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise UsageError(say("The file {file} cannot be written: permission denied.", file=shown(name)), "out")
+        raise UsageError(say("The file {file} cannot be written: permission denied.", file=name[:300]), "out")
 
 
 def export(name: str, lab: Lab, params: Mapping[str, Any], report: Report, language: str) -> None:
@@ -144,8 +143,7 @@ def _picture(ending: str, lab: Lab, report: Report, tr: Translate) -> str:
             console.print(rich_text(line), soft_wrap=True)
         console.print()
     for invariant in report.invariants:
-        mark = {True: "✓", False: "✗", None: "–"}[invariant.holds]
-        console.print(f"{mark} {tr(invariant.name)}  ({tr(invariant.detail)})")
+        console.print(f"{MARKS[invariant.holds]} {tr(invariant.name)}  ({tr(invariant.detail)})")
     if ending == ".svg":
         return _self_contained(console.export_svg(title=title, theme=MONOKAI, unique_id="tutor"))
     page = console.export_html(theme=MONOKAI, inline_styles=True)
@@ -182,5 +180,5 @@ def _write(path: Path, text: str) -> None:
         beside.unlink(missing_ok=True)
         reason = error.strerror or type(error).__name__
         raise Unwritable(
-            say("The file {file} cannot be written: {reason}.", file=shown(str(path)), reason=reason), "out"
+            say("The file {file} cannot be written: {reason}.", file=str(path), reason=reason), "out"
         ) from None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from engine.contract.json import SCHEMA
 from engine.contract.message import say
@@ -47,11 +47,17 @@ def run(options: Namespace, shell: Shell) -> int:
         print_json({"schema": SCHEMA, "folder": str(catalog.root), "lessons": lessons, "faults": listed})
     else:
         out = Output(shell.language, plain=options.plain)
-        folder = os.path.relpath(catalog.root)
+        folder = _from_here(catalog.root)
         for fault in faults:
-            out.print(f"{os.path.join(folder, fault.file)}:{fault.line}: {out.tr(fault.message)}")
-        out.say(say("{lessons} lessons, {faults} faults.", lessons=lessons, faults=len(faults)))
+            out.print(f"{folder / fault.file}:{fault.line}: {out.tr(fault.message)}")
+        out.say(say("Lessons: {lessons}. Faults: {faults}.", lessons=lessons, faults=len(faults)))
     return 1 if faults else 0
+
+
+def _from_here(folder: Path) -> Path:
+    """Return the folder as one would type it here: an editor opens `lessons/en/….md:5`."""
+    here = Path.cwd()
+    return folder.relative_to(here) if here in folder.parents else folder
 
 
 def _broken_claims(catalog: Catalog, engine: Engine) -> Iterator[Fault]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 WIDEST = 100  # longer lines of prose are hard to read
 NARROWEST = 30
 PICTURE_LINES = 20
+MARKS = {True: "✓", False: "✗", None: "–"}
+"""What stands before a checked statement that holds, does not hold, does not apply."""
 
 
 class Output:
@@ -70,6 +72,14 @@ class Output:
         from tutor.pictures.ink import plain, rich_text
 
         self.print(rich_text(line) if self.styled else plain(line))
+
+    def broken(self, text: str, indent: int = 0) -> list[str]:
+        """Return text in lines that leave room for `indent` cells."""
+        from rich.text import Text
+
+        from tutor.text.wrap import wrap
+
+        return [line.plain for line in wrap(Text(text), self.width - indent)]
 
     def panel(self, panel: Panel) -> None:
         """Print a figure, a table or a note of a report."""

@@ -16,7 +16,7 @@ from engine.contract.report import Report
 from tutor.cli.arguments import Parser
 from tutor.cli.errors import UsageError
 from tutor.cli.labs import default_of, flag_of, range_of
-from tutor.cli.output import Output, print_json
+from tutor.cli.output import MARKS, Output, print_json
 from tutor.cli.shell import Shell, engine_options, language_option
 from tutor.cli.values import Values
 
@@ -97,8 +97,10 @@ def print_results(report: Report, out: Output) -> None:
         out.panel(panel)
         out.print()
     for invariant in report.invariants:
-        mark = {True: "✓", False: "✗", None: "–"}[invariant.holds]
-        out.print(f"{mark} {out.tr(invariant.name)}  ({out.tr(invariant.detail)})")
+        first, *rest = out.broken(f"{out.tr(invariant.name)}  ({out.tr(invariant.detail)})", indent=2)
+        out.print(f"{MARKS[invariant.holds]} {first}")
+        for line in rest:
+            out.print(f"  {line}")
     if report.invariants:
         out.print()
     out.say(
@@ -115,9 +117,13 @@ def command_of(lab: Lab, params: dict[str, Any], language: str) -> str:
         word
         for field, kind in kinds(lab.parameters).items()
         if params[field] != standard[field]
-        for word in (flag_of(field), shlex.quote(default_of(kind, params[field])))
+        for word in (flag_of(field), shlex.quote(_typed(default_of(kind, params[field]))))
     ]
     return " ".join(["tutor run", lab.name, *words])
+
+
+def _typed(value: str) -> str:
+    return "@" + value if value.startswith("@") else value
 
 
 def _declare(parser: Parser, field: str, kind: Any, default: str) -> None:

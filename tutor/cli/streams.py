@@ -83,11 +83,9 @@ def _closest(error: UnicodeError) -> tuple[str, int]:
 
 
 def _replacement(char: str) -> str:
+    from tutor.text.width import cells  # met only where an encoding lacks something
+
     if (known := _CLOSEST.get(char)) is not None:
         return known
-    plain = "".join(part for part in unicodedata.normalize("NFKD", char) if part.isascii())
-    if len(plain) == 1:
-        return plain
-    if unicodedata.combining(char):
-        return ""
-    return "??" if unicodedata.east_asian_width(char) in "WF" else "?"
+    plain = "".join(part for part in unicodedata.normalize("NFKD", char) if part.isascii() and part.isprintable())
+    return plain.ljust(cells(char)) if len(plain) == 1 else "?" * cells(char)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from engine.contract.kinds import Kind, Numbers, Text, shown
+from engine.contract.kinds import Kind, Numbers, Text
 from engine.contract.message import Message, say
 from tutor.cli.errors import UsageError
 
@@ -41,14 +41,14 @@ class Values:
 def _file(field: str, kind: Kind, name: str) -> str:
     try:
         with Path(name).expanduser().open("rb") as file:
-            return _text(field, kind, shown(name), file)
+            return _text(field, kind, name[:300], file)
     except (OSError, ValueError, RuntimeError) as error:  # no such file; a NUL in the name; no home for ~
         raise _refused(
             field,
             say(
                 "{label}: the file {file} cannot be read: {reason}.",
                 label=kind.label,
-                file=shown(name),
+                file=name[:300],
                 reason=_reason(error),
             ),
         ) from None
