@@ -1,0 +1,29 @@
+"""REVIEW: a sentence of SENT and what the audience did after it, without a label.
+
+    the plot was not dull so we clapped
+
+Whoever can guess the last word has understood the sentence; nobody has to say which sentences are positive.
+"""
+
+from __future__ import annotations
+
+from engine.tasks.draws import Draws
+from engine.tasks.sentiment import WORDS, draw_reviews
+from engine.tasks.vocabulary import Vocabulary
+
+LINK = {"en": ("so", "we"), "zh": ("所以", "我们")}
+PLEASED = {"en": ("clapped", "smiled", "stayed", "cheered"), "zh": ("鼓掌", "微笑", "留下", "欢呼")}
+DISPLEASED = {"en": ("left", "yawned", "slept", "complained"), "zh": ("离开", "打哈欠", "睡着", "抱怨")}
+
+
+def verdict_vocabulary(language: str, *special: str) -> Vocabulary:
+    """Return the numbers of the words of "zh" or "en", `special` ones (a mask, a beginning) first."""
+    return Vocabulary((*special, *WORDS[language].all, *LINK[language], *PLEASED[language], *DISPLEASED[language]))
+
+
+def draw_verdicts(draws: Draws, language: str, count: int) -> list[tuple[str, ...]]:
+    """Draw `count` texts whose sentences are all of the training part of SENT."""
+    return [
+        (*review.words, *LINK[language], draws.choice((PLEASED if review.positive else DISPLEASED)[language]))
+        for review in draw_reviews(draws, language, count, test=False)
+    ]
