@@ -84,7 +84,7 @@ class StepText(VerticalScroll):
     @property
     def at_end(self) -> bool:
         """Whether the end of the step is in view."""
-        return self.scroll_offset.y >= self.max_scroll_y
+        return self.scroll_target_y >= self.max_scroll_y
 
 
 def exercise_markdown(exercise: Exercise, tr: Callable[..., str]) -> str:
