@@ -173,7 +173,7 @@ class LessonScreen(LabKeys, TutorScreen):
         """Do the obvious next thing: read on, predict, run, look, answer, go on."""
         text, panel = self.query_one(StepText), self.panel
         if text.has_focus and not text.at_end:
-            text.scroll_page_down(animate=False)
+            text.read_on()
         elif panel is not None and (question := panel.open_question()):
             self._show_lab(True)
             question.focus_answer()

@@ -84,7 +84,11 @@ class StepText(VerticalScroll):
     @property
     def at_end(self) -> bool:
         """Whether the end of the step is in view."""
-        return self.scroll_target_y >= self.max_scroll_y
+        return self.scroll_offset.y >= self.max_scroll_y
+
+    def read_on(self) -> None:
+        """Show the next screenful, at once: keys that come quickly must find it there."""
+        self.scroll_to(y=self.scroll_y + self.scrollable_content_region.height, animate=False, immediate=True)
 
 
 def exercise_markdown(exercise: Exercise, tr: Callable[..., str]) -> str:
