@@ -22,6 +22,7 @@ from textual.reactive import var
 from engine.contract.message import Message, say
 from engine.contract.protocol import Devices, Log, Reply
 from engine.contract.report import Report
+from tutor import painter
 from tutor.engine_client.state import EngineState
 from tutor.i18n import LANGUAGES, translate
 from tutor.runs import Request, Runs
@@ -50,6 +51,13 @@ class Opening:
     engine_command: Sequence[str] | None = None
     gpu_memory: str | None = None
     theme: str | None = None
+
+
+def _warm_up() -> None:
+    """Import what the first picture needs while nobody waits for it."""
+    from tutor.pictures.plotext_adapter import warm_up
+
+    warm_up()
 
 
 def _palette() -> type[Provider]:
@@ -105,6 +113,7 @@ class TutorApp(App[None]):
 
     def on_mount(self) -> None:
         """Open the first screen; the engine starts after the first frame."""
+        painter.install(self)
         self.console.push_theme(Theme(STYLES))
         for theme in THEMES.values():
             self.register_theme(theme)
@@ -145,6 +154,7 @@ class TutorApp(App[None]):
         if isinstance(self.screen, TutorScreen):
             self.screen.on_screen_resume()
         self.engine.start()
+        self.run_worker(_warm_up, thread=True, group="warm-up", exit_on_error=False)
 
     def on_unmount(self) -> None:
         """End the engine and write what still waits."""

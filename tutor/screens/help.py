@@ -25,6 +25,8 @@ IN_PANES: tuple[tuple[str, Message], ...] = (
     ("f", say("Enlarge the chosen figure, or put it back")),
     ("r", say("On a map: dim the other rows")),
     ("n", say("On a map: show its numbers as a table")),
+    ("a", say("On a map too large for its place: show means instead of peaks, or peaks again")),
+    ("1 … 9", say("Go to the figure of that number")),
 )
 
 FUNCTION_KEYS = {key.id: key.keys.rpartition(",")[2].upper() for key in KEYS if ",f" in key.keys or key.keys[:1] == "f"}
