@@ -64,7 +64,10 @@ def draw_curves(panel: Curves, width: int, height: int | None, translate: Transl
     """
     traces = _traces(panel, translate, terminal)
     rule = title_rule(translate(panel.title), width, terminal.unicode)
-    heads = [rule, *_legend(traces, width, terminal.unicode), [Span(cut(translate(panel.y_label), width), MUTED)]]
+    heads = [rule, *_legend(traces, width, terminal.unicode)]
+    y_label = clean(translate(panel.y_label))
+    if [trace.name for trace in traces] != [y_label]:
+        heads.append([Span(cut(y_label, width), MUTED)])
     tails = [_x_label(panel, width, translate, terminal.unicode), *_gaps(panel, traces, width, translate)]
     points = [point for trace in traces for point in trace.points]
     if not points:
