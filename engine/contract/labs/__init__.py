@@ -11,6 +11,7 @@ from engine.contract.message import Message, say
 MODULES = {
     "tokens": "tokens",
     "activations": "activations",
+    "rnn-step": "rnn_step",
     "jacobian": "jacobian",
     "sdpa": "sdpa",
     "sqrt-dk": "sqrt_dk",
