@@ -38,10 +38,14 @@ class MultiHeadTrace:
     query: Tensor
     key: Tensor
     value: Tensor
-    products: Tensor
     scores: Tensor
     weights: Tensor
     head_outputs: Tensor
+
+    @property
+    def products(self) -> Tensor:
+        """The dot products q·k, computed when somebody asks."""
+        return self.query @ self.key.transpose(-2, -1)
 
     @property
     def key_values(self) -> KeyValues:
@@ -118,7 +122,7 @@ class MultiHeadAttention(nn.Module):
             value = torch.cat((past.value, value), dim=-2)  # (…, heads, past + m, d_v)
         head_outputs, attention = attend(query, key, value, mask, scale=self.scale, bias=bias)  # (…, heads, n, d_v)
         output = F.linear(merge_heads(head_outputs), self.output_weight, self.output_bias)  # (…, n, width)
-        trace = MultiHeadTrace(query, key, value, attention.products, attention.scores, attention.weights, head_outputs)
+        trace = MultiHeadTrace(query, key, value, attention.scores, attention.weights, head_outputs)
         return output, trace
 
     def look(self, memory: Tensor) -> KeyValues:

@@ -36,8 +36,10 @@ class LayerNorm(nn.Module):
     def forward(self, inputs: Tensor) -> tuple[Tensor, LayerNormTrace]:
         """Return the normalized inputs (…, width) and the trace."""
         _check_width(inputs, self.gain)
-        variance, mean = torch.var_mean(inputs, dim=-1, correction=0, keepdim=True)  # each (…, 1)
-        normalized = (inputs - mean) * torch.rsqrt(variance + self.eps)
+        mean = inputs.mean(dim=-1, keepdim=True)  # (…, 1)
+        centred = inputs - mean
+        variance = centred.square().mean(dim=-1, keepdim=True)  # (…, 1)
+        normalized = centred * torch.rsqrt(variance + self.eps)
         return normalized * self.gain + self.bias, LayerNormTrace(mean, variance, normalized)
 
 

@@ -54,7 +54,7 @@ class SharedSliceAttention(nn.Module):
         value = F.linear(slices, self.value_weight)  # (…, heads, n, d_k)
         head_outputs, attention = attend(query, key, value, mask)  # (…, heads, n, d_k)
         output = F.linear(merge_heads(head_outputs), self.output_weight, self.output_bias)  # (…, n, width)
-        trace = MultiHeadTrace(query, key, value, attention.products, attention.scores, attention.weights, head_outputs)
+        trace = MultiHeadTrace(query, key, value, attention.scores, attention.weights, head_outputs)
         return output, trace
 
     @torch.no_grad()
