@@ -1,0 +1,1 @@
+"""Training: one loop for every lab; optimisers, schedules, clipping, accumulation, checkpoints."""
