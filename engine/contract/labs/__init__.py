@@ -13,6 +13,7 @@ MODULES = {
     "activations": "activations",
     "rnn-step": "rnn_step",
     "jacobian": "jacobian",
+    "lstm-step": "lstm_step",
     "sdpa": "sdpa",
     "sqrt-dk": "sqrt_dk",
     "shuffle": "shuffle",
