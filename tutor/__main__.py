@@ -5,9 +5,12 @@ import sys
 
 def main() -> int:
     """Run the command line and return its exit code."""
-    from tutor.cli.main import run
+    try:
+        from tutor.cli.main import run
 
-    return run(sys.argv[1:])
+        return run(sys.argv[1:])
+    except KeyboardInterrupt:  # while that was being imported
+        return 130
 
 
 def _leave_the_folder() -> None:

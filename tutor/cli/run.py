@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,7 @@ from engine.contract.report import Report
 from tutor.cli.arguments import Parser
 from tutor.cli.errors import UsageError
 from tutor.cli.labs import default_of, flag_of, range_of
-from tutor.cli.output import MARKS, Output, print_json
+from tutor.cli.output import MARKS, Output, legible, print_json
 from tutor.cli.shell import Shell, engine_options, language_option
 from tutor.cli.values import Values
 
@@ -52,13 +53,14 @@ def run(options: Namespace, shell: Shell) -> int:
     from tutor.cli.export import check_target, export
 
     lab = _lab(options.lab)
-    params = to_plain(_params(lab, options, shell.language))
+    language = shell.language if options.json else legible(shell.language, sys.stdout)
+    params = to_plain(_params(lab, options, language))
     seed = read_seed(options.seed)
     if isinstance(seed, Message):
         raise UsageError(seed, "seed", "invalid")
     check_target(options.out)
     with Engine(options, shell.tr) as engine:
-        report = engine.run(lab.name, params, seed, shell.language)
+        report = engine.run(lab.name, params, seed, language)
     if options.json:
         print_json(report_json(lab.name, params, report, shell.tr))
     else:

@@ -12,7 +12,9 @@ from engine.contract.message import Message, say
 from tutor.cli.arguments import Parser, one_of
 from tutor.cli.errors import UsageError
 from tutor.cli.language import choose_language, named_language
-from tutor.i18n import LANGUAGES, translate
+from tutor.i18n import LANGUAGES, catalogue, translate
+from tutor.progress.place import data_directory
+from tutor.start_cache import StartCache
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -26,6 +28,8 @@ class Shell:
 
     def __init__(self, words: Sequence[str]) -> None:
         self.language = choose_language(named_language(words), os.environ, self._saved_language)
+        if self.language == "zh":
+            catalogue(self.cache)
 
     def tr(self, message: Message) -> str:
         """Return `message` in the learner's language."""
@@ -38,22 +42,28 @@ class Shell:
 
         return open_store()
 
+    @cached_property
+    def cache(self) -> StartCache:
+        """What an earlier start has worked out."""
+        folder = data_directory()
+        return StartCache(folder / "start.cache" if folder else None)
+
     def _saved_language(self) -> Any:
         return self.store.setting("language")
 
     def catalog(self, folder: str | None) -> Catalog:
         """Return the lessons in `folder`, or the tutor's own; raise UsageError when there is no course."""
         from tutor.course.catalog import Catalog
-        from tutor.course.course_file import FILE
+        from tutor.course.model import FILE
 
         if folder is None:
-            return Catalog()
+            return Catalog(cache=self.cache)
         root = Path(folder)
         if not (root / FILE).is_file():
             raise UsageError(
                 say("There are no lessons in {folder}: it has no {file}.", folder=folder, file=FILE), "lessons"
             )
-        return Catalog(root)
+        return Catalog(root, self.cache)
 
 
 def language_option(parser: Parser) -> None:
