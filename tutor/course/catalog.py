@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from engine.contract.message import Message, say
-from tutor.course.course_file import read_course
-from tutor.course.model import Course, Language, Lesson, LessonInfo, Place
+from tutor.course.model import FILE, Course, Fault, Language, Lesson, LessonInfo, Place
 from tutor.course.near import nearest
+from tutor.start_cache import StartCache
 
 LANGUAGES = ("zh", "en")
 
@@ -31,14 +31,30 @@ def lessons_root() -> Path:
 
 
 class Catalog:
-    """The course at `root`. Opening it reads `course.toml` and looks at file names; no lesson is parsed."""
+    """The course at `root`. Opening it reads `course.toml` and looks at file names; no lesson is parsed.
 
-    def __init__(self, root: Path | None = None) -> None:
+    What `cache` knows of the files as they are now is not parsed again; only what has no fault is kept there.
+    """
+
+    def __init__(self, root: Path | None = None, cache: StartCache | None = None) -> None:
         self.root = root or lessons_root()
-        whole, self.faults = read_course(self.root)
+        self.cache = cache or StartCache(None)
+        whole, self.faults = self._course()
         written = tuple(info for info in whole.lessons if any(self.path(info, lang).is_file() for lang in LANGUAGES))
         self.course: Course = msgspec.structs.replace(whole, lessons=written)
         self._lessons: dict[tuple[str, Language], Lesson] = {}
+
+    def _course(self) -> tuple[Course, list[Fault]]:
+        body = _bytes_of(self.root / FILE)
+        known = self.cache.recall(Course, body)
+        if known is not None:
+            return known, []
+        from tutor.course.course_file import read_course
+
+        course, faults = read_course(self.root)
+        if not faults:
+            self.cache.keep(Course, course, body)
+        return course, faults
 
     def path(self, info: LessonInfo, language: Language) -> Path:
         """Return where the lesson's file in `language` is, or would be."""
@@ -48,11 +64,22 @@ class Catalog:
         """Return the lesson in `language`, or in the other language when only that exists (its `language` tells)."""
         key = (info.id, language)
         if key not in self._lessons:
-            from tutor.course.parse import parse_file
-
             found = language if self.path(info, language).is_file() else ("en" if language == "zh" else "zh")
-            self._lessons[key] = parse_file(self.path(info, found), self.root, info, found)
+            self._lessons[key] = self._read_lesson(info, found)
         return self._lessons[key]
+
+    def _read_lesson(self, info: LessonInfo, language: Language) -> Lesson:
+        path = self.path(info, language)
+        made_from = (_bytes_of(path), path.name, info, language)
+        known = self.cache.recall(Lesson, *made_from)
+        if known is not None:
+            return known
+        from tutor.course.parse import parse_file
+
+        lesson = parse_file(path, self.root, info, language)
+        if not lesson.faults:
+            self.cache.keep(Lesson, lesson, *made_from)
+        return lesson
 
     def resolve(self, text: str) -> Place:
         """Return the place that "L08", "8", "self-attention", "self" or "self-attention#scale" means.
@@ -99,3 +126,10 @@ class Catalog:
         raise UnknownLesson(
             say("{lesson} has no step “{step}”; it has: {known}.", lesson=lesson, step=shown, known=known)
         )
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

@@ -9,10 +9,9 @@ from typing import Any
 
 from engine.contract.message import Message, say
 from tutor.course import toml
-from tutor.course.model import Bilingual, Course, Fault, LessonInfo, Part
+from tutor.course.model import FILE, Bilingual, Course, Fault, LessonInfo, Part
 from tutor.course.near import nearest
 
-FILE = "course.toml"
 _ID = re.compile(r"L\d\d\Z")
 _SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*\Z")
 _PART_KEYS = ("id", "title")

@@ -11,11 +11,10 @@ from pathlib import Path
 
 from engine.contract.message import say
 from tutor.course.catalog import LANGUAGES, Catalog
-from tutor.course.course_file import FILE
 from tutor.course.lint_lesson import check_lesson
 from tutor.course.lint_pair import check_pair
 from tutor.course.lint_screen import check_screen
-from tutor.course.model import Fault, Lesson, LessonInfo
+from tutor.course.model import FILE, Fault, Lesson, LessonInfo
 
 
 def lint(root: Path) -> list[Fault]:

@@ -1,7 +1,8 @@
 """What a course is made of: parts, lessons, steps and the blocks of a step.
 
 Everything here is immutable and knows the line it came from, so that whoever finds a fault can say where it is.
-(Structs, for they are made ten times as fast as dataclasses, and the first screen imports them.)
+(Structs, for they are made ten times as fast as dataclasses, and the first screen imports them; the blocks have tags,
+by which the start cache tells one from another.)
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import msgspec
 from engine.contract.message import Message
 from engine.contract.report import Scalar
 
+FILE = "course.toml"
 Language = str
 Values = Mapping[str, Mapping[str, Scalar]]
 """What the lab blocks of a lesson have found so far: block id → the `values` of its report."""
@@ -84,7 +86,7 @@ class Course(msgspec.Struct, frozen=True):
         return tuple(lesson for lesson in self.lessons if lesson.part == part.id)
 
 
-class Prose(msgspec.Struct, frozen=True):
+class Prose(msgspec.Struct, frozen=True, tag=True, tag_field="block"):
     """Markdown between two fenced blocks; diagrams (```text) stay inside."""
 
     source: str
@@ -104,7 +106,7 @@ class Assertion(msgspec.Struct, frozen=True):
     line: int
 
 
-class LabBlock(msgspec.Struct, frozen=True):
+class LabBlock(msgspec.Struct, frozen=True, tag=True, tag_field="block"):
     """A lab in a lesson with the lesson's own parameters; `id` is what quotes and answers refer to."""
 
     id: str
@@ -130,7 +132,7 @@ QuizType = Literal["choice", "number", "shape", "text", "multi"]
 Answer = str | float | tuple[str, ...] | None
 
 
-class Predict(msgspec.Struct, frozen=True):
+class Predict(msgspec.Struct, frozen=True, tag=True, tag_field="block"):
     """A question asked before the lab of its step shows its result.
 
     `answer_from` ("hand.largest_weight", with an index if need be) names the value that answers it; else `answer` does.
@@ -149,7 +151,7 @@ class Predict(msgspec.Struct, frozen=True):
     line: int
 
 
-class Quiz(msgspec.Struct, frozen=True):
+class Quiz(msgspec.Struct, frozen=True, tag=True, tag_field="block"):
     """A question with one right answer (with several for type "multi"), explained."""
 
     id: str
@@ -164,7 +166,7 @@ class Quiz(msgspec.Struct, frozen=True):
     line: int
 
 
-class Exercise(msgspec.Struct, frozen=True):
+class Exercise(msgspec.Struct, frozen=True, tag=True, tag_field="block"):
     """A programming task: the signature of the function to write and what it must do."""
 
     id: str

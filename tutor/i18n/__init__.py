@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
 from pathlib import Path
 
 from engine.contract.message import Message, fill
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # the same parser, before Python 3.11
+from tutor.start_cache import StartCache
 
 LANGUAGES = ("zh", "en")
 
@@ -29,9 +24,25 @@ def translate(message: Message, language: str) -> str:
     return fill(pattern, values)
 
 
-@lru_cache(maxsize=1)
-def catalogue() -> dict[str, str]:
-    """Return the Chinese catalogue: English sentence → Chinese sentence."""
+_known: dict[str, str] = {}
+
+
+def catalogue(cache: StartCache | None = None) -> dict[str, str]:
+    """Return the Chinese catalogue, English sentence → Chinese sentence, read once (from `cache`, if it is there)."""
+    if not _known:
+        kept = cache.recall(dict[str, str], "zh") if cache else None
+        _known.update(kept or _read())
+        if cache and not kept:
+            cache.keep(dict[str, str], _known, "zh")
+    return _known
+
+
+def _read() -> dict[str, str]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib  # the same parser, before Python 3.11
+
     merged: dict[str, str] = {}
     for path in sorted((Path(__file__).parent / "zh").glob("*.toml")):
         merged.update(tomllib.loads(path.read_text("utf-8")))

@@ -59,6 +59,7 @@ class TutorScreen(Screen[None]):
         if self.tutor.has_shown_a_frame and not self._complete:
             self._complete = True
             self.call_after_refresh(self.complete)
+            self.call_after_refresh(self.tutor.catalog.cache.save)
 
     def retranslate(self) -> None:
         """Show everything in the language that has just been chosen."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
@@ -43,6 +44,8 @@ class LessonScreen(LabKeys, TutorScreen):
     def __init__(self, place: Place) -> None:
         super().__init__()
         self._place = place
+        self._panes = Lock()  # a step is shown whole before the next one takes its place
+        self._shown: tuple[str, str, str] | None = None
         self._session: LessonSession | None = None
 
     @property
@@ -58,7 +61,7 @@ class LessonScreen(LabKeys, TutorScreen):
         """Show the frame and the open step."""
         yield TopBar()
         with Horizontal(id="panes"):
-            yield StepText(self.session, self.say, id="text")
+            yield StepText(self.session, self.say, self.tutor.catalog.cache, id="text")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -67,13 +70,21 @@ class LessonScreen(LabKeys, TutorScreen):
 
     async def complete(self) -> None:
         """Show the rest of the step, and its lab, when its beginning is on the screen."""
-        await self.query_one(StepText).complete()
-        await self._open_bench()
+        async with self._panes:
+            await self.query_one(StepText).complete()
+            if not self.query("#bench"):
+                await self._open_bench()
 
     async def _open_bench(self) -> None:
         """Put the step's lab beside the text, and run what the text's numbers need."""
         await self.query_one("#panes").mount(self._bench())
+        self._shown = self._wanted
         self._run_quoted()
+
+    @property
+    def _wanted(self) -> tuple[str, str, str]:
+        """What the panes must show: lesson, step, language."""
+        return self.session.info.id, self.session.step.id, self.tutor.language
 
     # -- what is shown ------------------------------------------------------------------------------------------
 
@@ -107,16 +118,20 @@ class LessonScreen(LabKeys, TutorScreen):
 
     async def _show_step(self, *, keep_scroll: bool = False) -> None:
         """Show the session's step in both panes."""
-        async with self.batch():
-            await self.query_one(StepText).show_step(keep_scroll=keep_scroll)
-            await self.query("#bench").remove()
-            await self._open_bench()
+        async with self._panes:
+            if self._shown == self._wanted:
+                return
+            async with self.batch():
+                await self.query_one(StepText).show_step(keep_scroll=keep_scroll)
+                await self.query("#bench").remove()
+                await self._open_bench()
         self.refresh_bars()
+        self.call_after_refresh(self.tutor.catalog.cache.save)
 
     def retranslate(self) -> None:
         """Show the same step, at the same place, in the other language."""
         self.session.translate(self.tutor.language)
-        self.run_worker(self._retranslated(), group="step", exclusive=True)
+        self.run_worker(self._retranslated(), group="step")
 
     async def _retranslated(self) -> None:
         panel = self.panel
@@ -140,7 +155,7 @@ class LessonScreen(LabKeys, TutorScreen):
             self.query_one(StepText).session = self.session
         else:
             self._remember(place.step or self.session.step.id)
-        self.run_worker(self._open_step(), group="step", exclusive=True)
+        self.run_worker(self._open_step(), group="step")
 
     def _remember(self, step: str) -> None:
         assert self._session is not None

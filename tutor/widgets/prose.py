@@ -9,16 +9,29 @@ from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tutor.start_cache import StartCache
+
 FORMULA_WIDTH = 56
 
 
 class ProseView(Widget):
-    """Markdown with formulas, tables and live numbers."""
+    """Markdown with formulas, tables and live numbers.
+
+    With a `cache`, the lines of a text without numbers are taken from it and kept in it: those a start shows first.
+    """
 
     DEFAULT_CSS = "ProseView { height: auto; width: 1fr; margin-bottom: 1; }"
 
-    def __init__(self, source: str, quotes: Mapping[str, str] | None = None, *, show_tex: bool = False) -> None:
+    def __init__(
+        self,
+        source: str,
+        quotes: Mapping[str, str] | None = None,
+        *,
+        show_tex: bool = False,
+        cache: StartCache | None = None,
+    ) -> None:
         super().__init__()
+        self._cache = cache
         self._source = source
         self._quotes = dict(quotes or {})
         self._show_tex = show_tex
@@ -46,16 +59,32 @@ class ProseView(Widget):
     def lines(self, width: int) -> list[Text]:
         """Return the laid-out lines for `width` cells (a layout asks for two: with and without a scrollbar)."""
         if width not in self._laid_out:
-            from tutor.text.prose import render
-
-            self._laid_out[width] = render(
-                self._source,
-                width,
-                quotes=self._quotes,
-                show_tex=self._show_tex,
-                formula_width=min(width, FORMULA_WIDTH),
-            )
+            if self._cache is not None and not self._quotes and not self._show_tex:
+                self._laid_out[width] = self._known_lines(self._cache, width)
+            else:
+                self._laid_out[width] = self._rendered(width)
         return self._laid_out[width]
+
+    def _known_lines(self, cache: StartCache, width: int) -> list[Text]:
+        from tutor.text.kept import keep_lines, recall_lines
+
+        made_from = (self._source, width, FORMULA_WIDTH)
+        lines = recall_lines(cache, *made_from)
+        if lines is None:
+            lines = self._rendered(width)
+            keep_lines(cache, lines, *made_from)
+        return lines
+
+    def _rendered(self, width: int) -> list[Text]:
+        from tutor.text.prose import render
+
+        return render(
+            self._source,
+            width,
+            quotes=self._quotes,
+            show_tex=self._show_tex,
+            formula_width=min(width, FORMULA_WIDTH),
+        )
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         """Take all the width there is."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, cast
 
 from textual.containers import VerticalScroll
 from textual.widget import Widget
 
 from engine.contract.message import say
-from tutor.course.model import Exercise, LabBlock, Prose, Quiz
+from tutor.course.model import Block, Exercise, LabBlock, Prose, Quiz
 from tutor.course.quotes import fill_quotes
-from tutor.lesson_session import LessonSession
-from tutor.questions import Translate
 from tutor.widgets.prose import ProseView
-from tutor.widgets.question import QuestionView
+
+if TYPE_CHECKING:
+    from tutor.lesson_session import LessonSession
+    from tutor.questions import Translate
+    from tutor.start_cache import StartCache
+    from tutor.widgets.question import QuestionView
 
 
 class StepText(VerticalScroll):
@@ -24,46 +28,58 @@ class StepText(VerticalScroll):
     StepText > .step-title { text-style: bold; }
     """
 
-    def __init__(self, session: LessonSession, tr: Translate, *, id: str) -> None:
+    def __init__(self, session: LessonSession, tr: Translate, cache: StartCache, *, id: str) -> None:
         super().__init__(id=id)
-        self._later: list[Widget] = []
+        self._later: Iterator[Widget] = iter(())
         self.session = session
         self.tr = tr
+        self.cache = cache
         self.show_tex = False
 
     def on_mount(self) -> None:
         """Show the beginning of the open step; `complete` adds the rest when that is on the screen."""
-        first, *self._later = self._widgets()
-        self.mount(first)
+        self._later = self._widgets()
+        for first in self._later:
+            self.mount(first)
+            break
 
     async def complete(self) -> None:
         """Show the rest of the step."""
-        later, self._later = self._later, []
+        later, self._later = self._later, iter(())
         await self.mount_all(later)
 
     async def show_step(self, *, keep_scroll: bool = False) -> None:
         """Show the session's step in place of what is shown."""
         top = self.scroll_offset.y
+        self._later = iter(())
         async with self.batch():
             await self.remove_children()
             await self.mount_all(self._widgets())
         self.scroll_to(y=top if keep_scroll else 0, animate=False)
 
-    def _widgets(self) -> list[Widget]:
-        widgets: list[Widget] = []
+    def _widgets(self) -> Iterator[Widget]:
+        """Make the widgets of the step's blocks, each when it is asked for; the first lines are the start cache's."""
+        cache: StartCache | None = self.cache
         for block in self.session.step.blocks:
-            if isinstance(block, Prose):
-                quotes = fill_quotes(block.source, self.session.quotable())
-                widgets.append(ProseView(block.source, quotes, show_tex=self.show_tex))
-            elif isinstance(block, Quiz):
-                widgets.append(QuestionView(self.session.words(block, self.tr), self.session.state(block.id)))
-            elif isinstance(block, Exercise):
-                widgets.append(ProseView(exercise_markdown(block, self.tr), show_tex=self.show_tex))
-            elif isinstance(block, LabBlock):
-                pointer = ProseView(self.tr(say("▸ Lab {name}: tab shows it", name=f"`{block.name}`")))
-                pointer.add_class("lab-pointer")
-                widgets.append(pointer)
-        return widgets
+            if (widget := self._widget(block, cache)) is not None:
+                yield widget
+                cache = None
+
+    def _widget(self, block: Block, cache: StartCache | None) -> Widget | None:
+        if isinstance(block, Prose):
+            quotes = fill_quotes(block.source, self.session.quotable())
+            return ProseView(block.source, quotes, show_tex=self.show_tex, cache=cache)
+        if isinstance(block, Quiz):
+            from tutor.widgets.question import QuestionView
+
+            return QuestionView(self.session.words(block, self.tr), self.session.state(block.id))
+        if isinstance(block, Exercise):
+            return ProseView(exercise_markdown(block, self.tr), show_tex=self.show_tex, cache=cache)
+        if isinstance(block, LabBlock):
+            pointer = ProseView(self.tr(say("▸ Lab {name}: tab shows it", name=f"`{block.name}`")))
+            pointer.add_class("lab-pointer")
+            return pointer
+        return None
 
     def refresh_quotes(self) -> None:
         """Put the numbers that are known now into the prose."""
@@ -79,7 +95,8 @@ class StepText(VerticalScroll):
 
     def open_quiz(self) -> QuestionView | None:
         """Return the first quiz item that is not answered, or None."""
-        return next((view for view in self.query(QuestionView) if view.state.stage != "done"), None)
+        views = cast("list[QuestionView]", list(self.query("QuestionView")))
+        return next((view for view in views if view.state.stage != "done"), None)
 
     @property
     def at_end(self) -> bool:
