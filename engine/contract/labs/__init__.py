@@ -11,9 +11,11 @@ from engine.contract.message import Message, say
 MODULES = {
     "tokens": "tokens",
     "activations": "activations",
+    "backprop": "backprop",
     "rnn-step": "rnn_step",
     "jacobian": "jacobian",
     "lstm-step": "lstm_step",
+    "lstm-highway": "lstm_highway",
     "sdpa": "sdpa",
     "sqrt-dk": "sqrt_dk",
     "shuffle": "shuffle",
