@@ -40,7 +40,7 @@ def found() -> tuple[Device, ...]:
         devices += filter(None, map(_cuda, range(torch.cuda.device_count())))
     elif torch.backends.mps.is_available():
         total = torch.mps.recommended_max_memory()
-        devices.append(Device("mps", platform.processor() or "Apple", total, total))
+        devices.append(Device("mps", "Apple", total, total))
     return tuple(devices)
 
 
@@ -145,4 +145,4 @@ def _cpu() -> Device:
         free = page * os.sysconf("SC_AVPHYS_PAGES")
     except ValueError:  # macOS does not say
         free = total
-    return Device("cpu", platform.processor() or platform.machine(), free, total)
+    return Device("cpu", platform.machine(), free, total)

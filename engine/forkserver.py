@@ -17,6 +17,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import msgspec
@@ -55,7 +56,8 @@ class ForkServer:
     def __init__(self, preload: str, settings: dict[str, Any], *, fresh: bool = False) -> None:
         self._control, theirs = socket.socketpair()
         host = os.getpid()
-        if os.fork() == 0:
+        self._pid = os.fork()
+        if self._pid == 0:
             _be_server(theirs, host, "" if fresh else preload, settings)
         theirs.close()
         self._control.setblocking(False)
@@ -71,12 +73,14 @@ class ForkServer:
         """Order a child that calls `target(*fds, **settings)`; return its number. The fds stay open on this side."""
         self._started += 1
         order = encode(Start(self._started, target, settings))
-        socket.send_fds(self._control, [order], [self._lifeline, *fds])
+        with suppress(ConnectionError):  # `news` tells that the server is gone
+            socket.send_fds(self._control, [order], [self._lifeline, *fds])
         return self._started
 
     def kill(self, number: int) -> None:
         """Order the end of a child."""
-        self._control.send(encode(Kill(number)))
+        with suppress(ConnectionError):
+            self._control.send(encode(Kill(number)))
 
     def news(self) -> list[Exited]:
         """Return the exits since the last call; raise EOFError when the server itself is gone."""
@@ -95,6 +99,7 @@ class ForkServer:
         self._control.close()
         os.close(self._held)
         os.close(self._lifeline)
+        os.waitpid(self._pid, os.WNOHANG)  # no zombie where it had died
 
 
 def fresh() -> NoReturn:

@@ -49,7 +49,9 @@ from engine.pipes import HostEnd, Kind, Work, write_all
 GRACE_CPU = 0.030
 GRACE_TRAINING = 0.300
 GRACE_ACCELERATOR = 2.0
-SPARE_AFTER = 0.010  # a replacement is forked this early, so that it is ready when the grace is over
+# A run this long may have to be killed: its replacement is forked before anybody waits for it …
+LONG = 0.100
+SPARE_AFTER = 0.005  # … or, when it is cancelled sooner, this long after that
 MOST_STILLBORN = 3
 
 
@@ -112,7 +114,7 @@ class Host:
                     self._read_exits()
                 elif end := self._crew.end(fd):
                     self._crew.receive(end)
-                    self._read_frames(end)
+                    self._read_packets(end)
             self._keep_time()
 
     # ── what the front end asks
@@ -151,9 +153,11 @@ class Host:
 
     def _give_out(self) -> None:
         """Give the waiting run to the worker, if there is one and the worker is free."""
-        if self._next and not self._run and self._crew.worker.ready and self._knows_devices_for(self._next):
+        if self._next and not self._run and self._crew.worker.free and self._knows_devices_for(self._next):
             self._run, self._next = self._next, None
+            self._crew.worker.free = False
             self._grace = GRACE_CPU
+            self._spare_at = time.monotonic() + LONG
             self._crew.worker.send(Work(self._run, self._devices or ()))
 
     def _knows_devices_for(self, run: Run) -> bool:
@@ -168,7 +172,8 @@ class Host:
         if self._run and not self._stopping:
             self._stopping = True
             now = time.monotonic()
-            self._spare_at, self._kill_at = now + SPARE_AFTER, now + self._grace
+            self._spare_at = min(self._spare_at, now + SPARE_AFTER)
+            self._kill_at = now + self._grace
             self._crew.worker.send(Cancel(self._run.id))
 
     def _keep_time(self) -> None:
@@ -188,7 +193,7 @@ class Host:
 
     def _turn(self) -> None:
         """If the worker is free, close the books on the run that was stopped and give out the next one."""
-        if not self._crew.worker.ready:
+        if not self._crew.worker.free:
             return
         if self._run and self._stopping:
             self._reply(_cancelled(self._run))
@@ -199,26 +204,27 @@ class Host:
 
     # ── what the children say
 
-    def _read_frames(self, end: HostEnd) -> None:
-        for kind, frame in end.frames():
+    def _read_packets(self, end: HostEnd) -> None:
+        for kind, frames in end.packets():
             if end is self._crew.prober:
-                self._learn(msgspec.msgpack.decode(frame[4:], type=Devices))
+                self._learn(msgspec.msgpack.decode(frames[4:], type=Devices))
             elif kind == Kind.READY:
                 self._welcome(end)
             elif kind == Kind.LAST:
-                self._pass_on(frame)
+                self._pass_on(frames)
+                end.free = True
                 self._turn()
             else:
-                self._pass_on(frame)
+                self._pass_on(frames)
                 if kind == Kind.STARTED:
-                    self._grace = self._grace_on(msgspec.msgpack.decode(frame[4:], type=Started).device)
+                    self._grace = self._grace_on(msgspec.msgpack.decode(frames[4:], type=Started).device)
 
-    def _pass_on(self, frame: memoryview) -> None:
+    def _pass_on(self, frames: memoryview) -> None:
         if not self._stopping:
-            write_all(self._replies, frame)
+            write_all(self._replies, frames)
 
     def _welcome(self, worker: HostEnd) -> None:
-        worker.ready = True
+        worker.born = worker.free = True
         self._stillborn = 0
         if not self._announced:
             self._announced = True
@@ -241,11 +247,11 @@ class Host:
         try:
             for end, code in self._crew.exits():
                 while self._crew.receive(end):
-                    self._read_frames(end)
+                    self._read_packets(end)
                 self._mourn(end, code)
         except EOFError:
             self._lose_run(say("the process that had loaded PyTorch ended"))
-            self._count_stillborn("the process that loads PyTorch ended", ready=self._announced)
+            self._count_stillborn("the process that loads PyTorch ended", born=self._announced)
             self._crew.restart()
 
     def _mourn(self, end: HostEnd, code: int) -> None:
@@ -256,7 +262,7 @@ class Host:
         else:
             if end is self._crew.worker:
                 self._lose_run(crash.reason(code))
-            self._count_stillborn(str(crash.reason(code)), ready=end.ready)
+            self._count_stillborn(str(crash.reason(code)), born=end.born)
         self._crew.bury(end)
         self._turn()
 
@@ -267,9 +273,9 @@ class Host:
             self._reply(Failed(self._run.id, "crashed", crash.crashed(reason)))
             self._run = None
 
-    def _count_stillborn(self, reason: str, *, ready: bool) -> None:
+    def _count_stillborn(self, reason: str, *, born: bool) -> None:
         """Give up when one child after another ends before it is ready."""
-        self._stillborn = 0 if ready else self._stillborn + 1
+        self._stillborn = 0 if born else self._stillborn + 1
         if self._stillborn >= MOST_STILLBORN:
             self._leave(f"no worker gets ready: {reason}")
 

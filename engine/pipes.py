@@ -1,7 +1,7 @@
 """What host and worker say to each other, and both ends of it.
 
-A worker writes frames as a front end reads them, each behind one byte that tells the host what the frame means for the
-worker; the host passes the frames on without decoding them.
+A worker writes packets: a byte that tells the host what the packet means for the worker, a length, and frames as a
+front end reads them, which the host passes on without decoding them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _HEAD = struct.Struct(">cI")
 
 
 class Kind:
-    """What a frame means for the worker that wrote it."""
+    """What a packet means for the worker that wrote it."""
 
     READY = b"r"  # it can take a run
     STARTED = b"s"  # its run has begun, or moved, on the device told
@@ -67,13 +67,13 @@ class WorkerEnd:
 
     def send(self, kind: bytes, message: Reply) -> None:
         """Write one message, or raise FramingError when it is larger than a frame may be."""
-        data = self._held + kind + encode(message)
+        frames = self._held + encode(message)
         self._held = b""
-        write_all(self._replies, data)
+        write_all(self._replies, _HEAD.pack(kind, len(frames)) + frames)
 
-    def hold(self, kind: bytes, message: Reply) -> None:
-        """Keep a message that is of no use by itself and write it with the next one, which wakes the readers once."""
-        self._held += kind + encode(message)
+    def hold(self, message: Reply) -> None:
+        """Keep a message that tells little by itself and send it with the next one, which wakes every reader once."""
+        self._held += encode(message)
 
     def _listen(self) -> None:
         data = os.read(self._requests, 1 << 16)
@@ -96,7 +96,8 @@ class HostEnd:
         os.close(their_requests)
         os.close(their_replies)
         self._buffer = bytearray()
-        self.ready = False
+        self.born = False  # it has said that it is ready
+        self.free = False  # it can take a run
         self.ended = False
 
     def send(self, message: Work | Cancel | Pause | Resume) -> None:
@@ -115,8 +116,8 @@ class HostEnd:
         self._buffer += data
         return True
 
-    def frames(self) -> Iterator[tuple[bytes, memoryview]]:
-        """Yield kind and frame of every message that is complete; a frame is valid until the next one."""
+    def packets(self) -> Iterator[tuple[bytes, memoryview]]:
+        """Yield kind and frames of every packet that is complete; they are valid until the next one is asked for."""
         start = 0
         with memoryview(self._buffer) as view:
             while len(view) - start >= _HEAD.size:
@@ -124,8 +125,8 @@ class HostEnd:
                 end = start + _HEAD.size + length
                 if end > len(view):
                     break
-                with view[start + 1 : end] as frame:
-                    yield kind, frame
+                with view[start + _HEAD.size : end] as frames:
+                    yield kind, frames
                 start = end
         del self._buffer[:start]
 

@@ -109,7 +109,7 @@ class Worker:
     def _compute(self, run: Run, lab: Lab, params: Params, seed: int, device: str) -> Report:
         started = Started(run.id, device)
         if device == "cpu" and not lab.trains:  # over in a moment, or soon to tell how far it is
-            self._pipes.hold(Kind.STARTED, started)
+            self._pipes.hold(started)
         else:
             self._pipes.send(Kind.STARTED, started)
         prepare(device, self._gpu_memory)

@@ -106,8 +106,8 @@ class Recorder:
     def should_stop(self) -> bool:
         return False
 
-    def hold(self, kind: bytes, message: Reply) -> None:
-        self.send(kind, message)
+    def hold(self, message: Reply) -> None:
+        self.sent.append((b"", message))
 
     def send(self, kind: bytes, message: Reply) -> None:
         self.sent.append((kind, message))
@@ -130,7 +130,7 @@ def test_a_run_that_finds_its_card_full_moves_to_the_cpu_and_says_so(monkeypatch
     pipes = Recorder(Work(Run(5, "anywhere", {}), (CPU, SMALL)))
     Worker(pipes, fake_labs, FullCard("full"), None).serve()  # type: ignore[arg-type]
     assert released == ["cuda:0"]
-    assert [kind for kind, _ in pipes.sent] == [Kind.READY, Kind.STARTED, Kind.EVENT, Kind.STARTED, Kind.LAST]
+    assert [kind for kind, _ in pipes.sent] == [Kind.READY, Kind.STARTED, Kind.EVENT, b"", Kind.LAST]
     _, first, log, second, last = (message for _, message in pipes.sent)
     assert (first, second) == (Started(5, "cuda:0"), Started(5, "cpu"))
     assert isinstance(log, Log)

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from engine.contract.protocol import LARGEST_FRAME, Close, Failed, Ready
+from engine.contract.protocol import LARGEST_FRAME, Cancel, Close, Failed, Ready
 from engine.contract.report import Progress
 from tests.engine.talk import ROOT, Talk, left_after, marked
 
@@ -109,6 +109,21 @@ def test_the_log_holds_the_traceback_and_the_prints_of_a_lab() -> None:
     _, errors = talk.end()
     assert "ZeroDivisionError: the middle of" in errors
     assert {"printed in Python", "printed in C", "written to descriptor 1"} <= set(errors.splitlines())
+
+
+def test_the_replacement_of_a_long_run_is_ready_before_anybody_waits_for_it() -> None:
+    talk = Talk()
+    talk.result("anywhere")  # the look for devices is over
+    at_first = set(marked(talk.mark))
+    run = talk.run("polite", size=100_000)
+    deadline = time.monotonic() + 10
+    while len(replacements := set(marked(talk.mark)) - at_first) < 1 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    talk.send(Cancel(run))
+    talk.outcome(run)
+    talk.outcome(talk.run("segfault"))
+    assert {talk.result("result").report.values["process"]} == replacements
+    talk.end()
 
 
 def test_children_can_be_fresh_interpreters_where_a_fork_would_not_do() -> None:
