@@ -3,6 +3,8 @@ works."""
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -212,3 +214,20 @@ def test_host_and_fork_server_keep_one_thread(shared: Talk) -> None:
     shared.result("anywhere")  # the look for devices is over
     threads = [len(tasks) for _, tasks in sorted(marked(shared.mark).items())]
     assert threads[:2] == [1, 1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_run_gets_one_last_reply_whatever_comes_between(engine: Talk, seed: int) -> None:
+    choose = random.Random(seed)
+    labs = ("result", "polite", "training", "deaf", "segfault", "fails", "nowhere")
+    runs: list[int] = []
+    for _ in range(40):
+        runs.append(engine.run(choose.choice(labs), size=choose.choice((1, 50))))
+        for _ in range(choose.randrange(4)):
+            time.sleep(choose.choice((0.0, 0.002, 0.02)))
+            engine.send(choose.choice((Cancel, Cancel, Pause, Resume))(choose.choice(runs[-3:])))
+    last = engine.run("result")
+    start = len(engine.heard)
+    engine.outcome(last)
+    finals = [reply.id for reply in engine.heard[start:] if isinstance(reply, (Finished, Failed)) and reply.id in runs]
+    assert sorted(finals) == runs
