@@ -33,8 +33,11 @@ def copy_and_keep(app: App[None], text: str, name: str) -> Path | None:
     if sequence and driver is not None:
         driver.write(sequence)
         driver.flush()
+    home = data_directory()
+    if home is None:
+        return None
     try:
-        folder = data_directory() / "copies"
+        folder = home / "copies"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{name}-{datetime.now():%Y%m%d-%H%M%S}.txt"
         path.write_text(text + "\n", "utf-8")

@@ -38,12 +38,12 @@ def test_the_next_start_opens_the_saved_step_in_the_saved_language(tmp_path: Pat
     with PtyApp("--lang", "en", "self-attention#softmax", home=tmp_path) as tutor:
         tutor.wait("5/14")
         tutor.send("z")
-        tutor.wait("softmax", "小测")
+        tutor.wait("softmax", "测验")
         tutor.settle()
         tutor.send("q")
         assert tutor.wait_for_exit(10) == 0
     with PtyApp(home=tmp_path) as tutor:
-        tutor.wait("5/14", "小测")
+        tutor.wait("5/14", "测验")
 
 
 @pytest.mark.parametrize("term", ["screen", "xterm", "xterm-256color", "tmux-256color"])

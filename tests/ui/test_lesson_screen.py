@@ -74,7 +74,7 @@ async def test_an_answer_in_progress_survives_a_change_of_language(tmp_path: Pat
         await until(pilot, lambda: app.screen.query(QuestionView))
         app.screen.query_one(QuestionView).focus_answer()
         await pilot.press("0", "full_stop", "4", "f2")
-        await sees(pilot, "小测", "0.4")
+        await sees(pilot, "测验", "0.4")
 
 
 async def test_a_wrong_quiz_answer_is_explained_and_can_be_given_again(tmp_path: Path) -> None:
@@ -97,6 +97,18 @@ async def test_an_answer_that_is_no_number_is_refused_in_place(tmp_path: Path) -
         await pilot.press("a", "b", "enter")
         await sees(pilot, "“ab”")
         assert Store(tmp_path).answers("L08") == []
+
+
+async def test_keys_faster_than_the_screen_lead_where_they_should(tmp_path: Path) -> None:
+    app = make_app(tmp_path, "en", "self-attention")
+    async with app.run_test(size=(120, 40)) as pilot:
+        for _ in range(6):
+            app.screen.action_next_step()  # type: ignore[attr-defined]
+        app.screen.action_previous_step()  # type: ignore[attr-defined]
+        app.action_switch_language()
+        app.action_switch_language()
+        await sees(pilot, "6/14", "What is new compared with L07")
+        await until(pilot, lambda: len(app.screen.query("#bench")) == 1)
 
 
 async def test_the_tutor_opens_where_it_was_left(tmp_path: Path) -> None:

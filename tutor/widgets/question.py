@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -208,8 +208,6 @@ def change_sureness(question: QuestionView, key: str) -> bool:
 
 class Choices(Static, can_focus=True):
     """The options of a question, one or several lines each."""
-
-    BINDINGS: ClassVar[list[tuple[str, str, str]]] = []
 
     def __init__(self, question: QuestionView, *, id: str) -> None:
         super().__init__(id=id)
