@@ -26,7 +26,6 @@ class HomeScreen(TutorScreen):
     """Where the course is surveyed and entered."""
 
     PLACE = "map"
-    CSS_PATH = "home.tcss"
     BINDINGS: ClassVar[list[Any]] = bindings_of("map")
 
     def compose(self) -> ComposeResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from engine.contract.message import say
@@ -24,13 +25,17 @@ class LabKeys:
 
         def _show_lab(self, shown: bool) -> None: ...
 
+    def _waits_for_lab(self, action: Callable[[], None]) -> bool:
+        """Whether the lab is still on its way to the screen; `action` is then done when it is there."""
+        return False
+
     @property
     def _tutor(self) -> TutorApp:
         return cast("TutorApp", cast("Screen[None]", self).app)
 
     def action_run(self) -> None:
         """Run the lab with the parameters in the form; a waiting prediction comes first."""
-        if self.panel is None:
+        if self._waits_for_lab(self.action_run) or self.panel is None:
             return
         self._show_lab(True)
         if question := self.panel.open_question():
@@ -40,7 +45,7 @@ class LabKeys:
 
     def action_edit_parameters(self) -> None:
         """Give the parameter form the keyboard."""
-        if self.panel is not None:
+        if not self._waits_for_lab(self.action_edit_parameters) and self.panel is not None:
             self._show_lab(True)
             self.panel.query_one(FormRows).focus()
 

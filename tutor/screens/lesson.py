@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asyncio import Lock
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
@@ -29,7 +30,6 @@ class LessonScreen(LabKeys, TutorScreen):
     """An open lesson."""
 
     PLACE = "lesson"
-    CSS_PATH = "lesson.tcss"
     BINDINGS: ClassVar[list[Any]] = [
         *bindings_of("lesson"),
         ("enter", "advance", ""),
@@ -46,6 +46,7 @@ class LessonScreen(LabKeys, TutorScreen):
         self._place = place
         self._panes = Lock()  # a step is shown whole before the next one takes its place
         self._shown: tuple[str, str, str] | None = None
+        self._when_lab_is_there: Callable[[], None] | None = None
         self._session: LessonSession | None = None
 
     @property
@@ -80,6 +81,15 @@ class LessonScreen(LabKeys, TutorScreen):
         await self.query_one("#panes").mount(self._bench())
         self._shown = self._wanted
         self._run_quoted()
+        action, self._when_lab_is_there = self._when_lab_is_there, None
+        if action is not None:
+            self.call_after_refresh(action)
+
+    def _waits_for_lab(self, action: Callable[[], None]) -> bool:
+        """Whether the step's lab is still on its way to the screen; `action` is then done when it is there."""
+        waits = self.panel is None and self.session.step.lab is not None
+        self._when_lab_is_there = action if waits else None
+        return waits
 
     @property
     def _wanted(self) -> tuple[str, str, str]:
@@ -189,6 +199,8 @@ class LessonScreen(LabKeys, TutorScreen):
         text, panel = self.query_one(StepText), self.panel
         if text.has_focus and not text.at_end:
             text.read_on()
+        elif self._waits_for_lab(self.action_advance):
+            return
         elif panel is not None and (question := panel.open_question()):
             self._show_lab(True)
             question.focus_answer()
@@ -245,6 +257,8 @@ class LessonScreen(LabKeys, TutorScreen):
     def action_switch_pane(self) -> None:
         """Give the keyboard to the other pane, showing it where there is room for one only."""
         text = self.query_one(StepText)
+        if self._waits_for_lab(self.action_switch_pane):
+            return
         if self.panel is None:
             text.focus()
             return

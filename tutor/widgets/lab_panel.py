@@ -337,5 +337,5 @@ class LabPanel(Vertical):
 
         if self.report is None or self.withheld:
             return self.tutor.tr(say("There is no result yet."))
-        width = max(40, min(100, self.app.size.width - 8))
+        width = max(40, min(96, int(self.app.size.width * 0.96) - 8))  # inside the dialog that shows it
         return "\n\n".join("\n".join(plain_lines(panel, width, self.tutor.tr)) for panel in self.report.panels)
