@@ -68,8 +68,9 @@ def run(params: BackpropParams, context: Context) -> Iterator[Event]:
     ]
     if now.at_kink:
         panels.append(Note("kink", _kink_note()))
+    with_small_rate = forward(_stepped(weights, by_hand, SMALL_RATE), x, target).loss.item()
     values = _values(now, after, by_hand, size, params.lr)
-    values["loss_small_rate"] = forward(_stepped(weights, by_hand, SMALL_RATE), x, target).loss.item()
+    values |= {"loss_small_rate": with_small_rate, "better_than_small_rate": after.loss.item() < with_small_rate}
     yield Report(tuple(panels), values, tuple(_invariants(now, after, x, by_hand, automatic, numeric, params.lr)))
 
 

@@ -84,7 +84,7 @@ def _truth_table(probabilities: Tensor, right: Tensor) -> Table:
         Column(say("x₁"), ".0f"),
         Column(say("x₂"), ".0f"),
         Column(say("target"), ".0f"),
-        Column(say("p"), ".3f"),
+        Column(say("probability"), ".3f"),
     )
     rows = [
         (*point, target, p, say("right") if ok else say("wrong"))
