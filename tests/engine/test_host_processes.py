@@ -66,8 +66,9 @@ def test_ctrl_c_does_not_end_the_engine() -> None:
     assert talk.end()[0] == 0
 
 
-def test_the_engine_survives_the_death_of_its_fork_server() -> None:
-    talk = busy("deaf")
+@pytest.mark.parametrize("lab", ["deaf", "deaf-native"])
+def test_the_engine_survives_the_death_of_its_fork_server(lab: str) -> None:
+    talk = busy(lab)
     fork_server = sorted(marked(talk.mark))[1]
     os.kill(fork_server, signal.SIGKILL)
     failure = talk.wait_for(Failed)
