@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -168,7 +168,10 @@ class Partial(msgspec.Struct, frozen=True, tag="partial"):
 
 
 class Report(msgspec.Struct, frozen=True, tag="report"):
-    """The result of a run. `values` are what lessons quote and predictions are compared with."""
+    """The result of a run. `values` are what lessons quote and predictions are compared with.
+
+    What follows the invariants says which run it was; `params` are plain values. A notebook shows a report as HTML.
+    """
 
     panels: tuple[Panel, ...]
     values: dict[str, Scalar]
@@ -176,6 +179,8 @@ class Report(msgspec.Struct, frozen=True, tag="report"):
     device: str = "cpu"
     seconds: float = 0.0
     seed: int = 0
+    lab: str = ""
+    params: dict[str, Any] = {}
 
     def panel(self, id: str) -> Panel:
         """Return the panel called `id`; raise KeyError when there is none."""
@@ -183,6 +188,18 @@ class Report(msgspec.Struct, frozen=True, tag="report"):
             if panel.id == id:
                 return panel
         raise KeyError(id)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the run as plain values, the same that `tutor run --json` prints, in English."""
+        from engine.contract.json import report_json  # it needs this module
+
+        return report_json(self.lab, self.params, self)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from engine.contract.html import report_html
+
+        return report_html(self)
 
 
 Event = Progress | Partial | Report

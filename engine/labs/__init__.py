@@ -1,5 +1,10 @@
 """The labs' computations: `run_events` for the engine process, `run` for a notebook.
 
+    >>> from engine import labs
+    >>> labs.run("jacobian", rho=1.5)                      # a notebook shows the figures
+    >>> labs.run("jacobian", rho=1.5).values["rho_power"]
+    >>> labs.run("sdpa", language="zh").to_dict()
+
 `import engine.labs` is light; torch is imported when the first lab runs.
 """
 
@@ -14,7 +19,7 @@ import msgspec
 
 from engine.contract import labs as declared
 from engine.contract.message import Message
-from engine.contract.parameters import InvalidParameters, Params, Problem, build, read_seed
+from engine.contract.parameters import InvalidParameters, Params, Problem, build, read_seed, to_plain
 from engine.contract.report import Event, Report
 
 
@@ -27,7 +32,7 @@ def run_events(
     language: str = "en",
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Event]:
-    """Run the lab `name` on valid `params`: yield its events, the last one a Report with device, seconds and seed.
+    """Run the lab `name` on valid `params`: yield its events, the last one a Report that says which run it was.
 
     Raises UnknownLab, and engine.labs.base.Cancelled once `should_stop` says so.
     """
@@ -41,19 +46,28 @@ def run_events(
     for event in computation.run(params, context):
         context.check()
         if isinstance(event, Report):
-            event = msgspec.structs.replace(event, device=used, seconds=time.perf_counter() - start, seed=seed)
+            seconds = time.perf_counter() - start
+            event = msgspec.structs.replace(
+                event, device=used, seconds=seconds, seed=seed, lab=name, params=to_plain(params)
+            )
         yield event
 
 
 def run(name: str, *, seed: int = 0, device: str = "cpu", language: str = "en", **params: Any) -> Report:
-    """Run the lab `name` and return its report; raise InvalidParameters when a parameter is refused.
+    """Run the lab `name` and return its report.
 
-    >>> run("sdpa").values["largest_weight"]
+    `device` is "cpu", "cuda", "cuda:N", "mps" or "auto"; analytic labs stay on the CPU. Raises InvalidParameters when a
+    parameter is refused, UnknownLab for a name that no lab has, engine.device.NoDevice for a device that is not there.
     """
     read = read_seed(seed)
     if isinstance(read, Message):
         raise InvalidParameters([Problem("seed", read)])
-    built = build(declared.declaration(name).parameters, params, language)
+    lab = declared.declaration(name)
+    built = build(lab.parameters, params, language)
+    if lab.runs_on == "any" and device != "cpu":
+        from engine.device import choose, found
+
+        device = choose(device, lab.runs_on, found())
     for event in run_events(name, built, seed=read, device=device, language=language):
         if isinstance(event, Report):
             return event
