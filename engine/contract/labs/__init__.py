@@ -20,6 +20,7 @@ MODULES = {
     "sqrt-dk": "sqrt_dk",
     "shuffle": "shuffle",
     "heads": "heads",
+    "sinusoid": "sinusoid",
 }
 
 
