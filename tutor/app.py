@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.text import Text
 from rich.theme import Theme
@@ -17,7 +18,7 @@ from textual.command import CommandPalette
 from textual.driver import Driver
 from textual.events import Resize
 from textual.message import Message as Event
-from textual.reactive import var
+from textual.reactive import Initialize, Reactive, var
 
 from engine.contract.message import Message, say
 from engine.contract.protocol import Devices, Log, Reply
@@ -32,6 +33,7 @@ from tutor.themes import THEMES
 
 if TYPE_CHECKING:
     from textual.command import Provider
+    from textual.theme import Theme as LookTheme
 
     from tutor.course.catalog import Catalog
     from tutor.course.model import Place
@@ -69,12 +71,14 @@ def _palette() -> type[Provider]:
 class TutorApp(App[None]):
     """The tutor. Screens arrange, widgets show, this class passes on."""
 
-    CSS_PATH = "app.tcss"
+    # The styles of the screens too: a screen that brought its own would have all of them read again.
+    CSS_PATH: ClassVar[list[Any]] = ["app.tcss", "screens/home.tcss", "screens/lesson.tcss"]
     TITLE = "tutor"
     COMMANDS: ClassVar[set[Any]] = {_palette}
     COMMAND_PALETTE_BINDING = "f9"
     BINDINGS: ClassVar[list[Any]] = []
 
+    theme: Reactive[str] = Reactive(Initialize(lambda app: cast("TutorApp", app)._first_theme()))
     language: var[str] = var("en")
     saved_at: var[datetime | None] = var(None)
     ran_on: var[str] = var("")
@@ -99,10 +103,10 @@ class TutorApp(App[None]):
         engine: EngineClient | None = None,
         driver_class: type[Driver] | None = None,
     ) -> None:
-        super().__init__(driver_class=driver_class)
         self.catalog = catalog
         self.store = store
-        self.opening = opening
+        self.opening = opening  # before Textual's own part, which asks for the theme
+        super().__init__(driver_class=driver_class)
         self.set_reactive(TutorApp.language, opening.language)
         self._engine = engine
         self._runs: Runs | None = None
@@ -115,12 +119,15 @@ class TutorApp(App[None]):
         """Open the first screen; the engine starts after the first frame."""
         painter.install(self)
         self.console.push_theme(Theme(STYLES))
-        for theme in THEMES.values():
-            self.register_theme(theme)
-        self.theme = self._first_theme()
         self._open_first_screen()
 
+    @property
+    def available_themes(self) -> dict[str, LookTheme]:
+        """Textual's themes and our two."""
+        return {**super().available_themes, **{theme.name: theme for theme in THEMES.values()}}
+
     def _first_theme(self) -> str:
+        """Return the theme to begin with; one set later would have all styles read again before the first frame."""
         import os
 
         chosen = self.opening.theme or os.environ.get("TEXTUAL_THEME") or self.store.setting("theme")
@@ -151,6 +158,9 @@ class TutorApp(App[None]):
 
     def _after_first_frame(self) -> None:
         self.has_shown_a_frame = True
+        if not gc.isenabled():  # `tutor.cli.open` put it off
+            gc.freeze()
+            gc.enable()
         if isinstance(self.screen, TutorScreen):
             self.screen.on_screen_resume()
         self.engine.start()
