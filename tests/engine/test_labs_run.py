@@ -26,13 +26,16 @@ from engine.contract import labs
 from engine.labs import run
 digests = {}
 for name in labs.names():
+    if labs.declaration(name).trains:
+        continue  # repeated bit by bit where training is tested
     report = msgspec.structs.replace(run(name, seed=7, language="zh"), seconds=0.0)
     digests[name] = hashlib.sha256(msgspec.msgpack.encode(report)).hexdigest()
 print(json.dumps(digests))
 """
 
 
-DRAWS_NOTHING = {"sdpa", "activations"}  # at their defaults: worked by hand, or a function
+QUICK = tuple(name for name in declared.names() if not declared.declaration(name).trains)
+DRAWS_NOTHING = {"sdpa", "activations", "backprop", "train-tricks"}  # at their defaults: worked by hand, or a function
 
 
 def digests(hash_seed: str) -> dict[str, str]:
@@ -48,11 +51,11 @@ def digests(hash_seed: str) -> dict[str, str]:
 
 def test_the_same_parameters_give_the_same_report_in_every_process() -> None:
     first = digests("1")
-    assert list(first) == list(declared.names())
+    assert tuple(first) == QUICK
     assert digests("2") == first
 
 
-@pytest.mark.parametrize("name", declared.names())
+@pytest.mark.parametrize("name", QUICK)
 def test_a_run_in_between_changes_nothing_and_another_seed_does(name: str) -> None:
     def encoded(seed: int) -> bytes:
         return msgspec.msgpack.encode(msgspec.structs.replace(run(name, seed=seed), seconds=0.0, seed=0))
