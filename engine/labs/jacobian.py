@@ -21,14 +21,14 @@ from engine.contract.labs.jacobian import SEEDS, JacobianParams
 from engine.contract.message import Message, say
 from engine.contract.report import Column, Curves, Event, Invariant, Report, Scalar, Series, Table
 from engine.gradients.attention import attention_jacobians
-from engine.gradients.autograd import from_the_start_by_autograd
+from engine.gradients.autograd import from_the_start_by_autograd, pinned
 from engine.gradients.bounds import largest_singular_value, powers, scale_to_radius, spectral_radius
 from engine.gradients.chain import from_the_start
 from engine.gradients.norms import relative_differences, spectral_norms
 from engine.gradients.rnn import RNNSteps, linear_slope, rnn_steps, tanh_slope
 from engine.labs.base import Context, array, at_most, close
 from engine.layers.multi_head import MultiHeadAttention
-from engine.layers.rnn import RNN
+from engine.layers.rnn import RNN, RNNTrace
 
 DISTANCES = (1, 5, 10, 20, 30, 50)
 FLOOR = 1e-300  # what a logarithmic axis shows of anything smaller
@@ -56,11 +56,12 @@ class Net:
         """W, (H, H)."""
         return self.layer.state_weight.detach()
 
-    def jacobians(self) -> Tensor:
-        """Return ∂h_k/∂h_0 for k = 1 … T, (T, H, H)."""
-        with torch.no_grad():
-            _, trace = self.layer(self.inputs, self.start)
-        return from_the_start(rnn_steps(self.layer, trace, linear_slope if self.linear else tanh_slope))
+    @torch.no_grad()
+    def jacobians(self) -> tuple[Tensor, RNNTrace]:
+        """Return ∂h_k/∂h_0 for k = 1 … T, (T, H, H), and the trace of the states on the way."""
+        _, trace = self.layer(self.inputs, self.start)
+        steps = rnn_steps(self.layer, trace, linear_slope if self.linear else tanh_slope)
+        return from_the_start(steps), trace
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Measured:
     """What the report shows: norms (T,) of the net's Jacobians and of the attention's (T − 1,), or no attention."""
 
     net: Net
+    trace: RNNTrace
     jacobians: Tensor
     norms: Tensor
     radius: float
@@ -80,10 +82,11 @@ class Measured:
 def run(params: JacobianParams, context: Context) -> Iterator[Event]:
     """Yield the report of one net, with the medians over several seeds."""
     net = build(params, context)
-    jacobians = net.jacobians()
+    jacobians, trace = net.jacobians()
     distances = tuple(k for k in DISTANCES if k <= params.T)
     measured = Measured(
         net=net,
+        trace=trace,
         jacobians=jacobians,
         norms=spectral_norms(jacobians),
         radius=params.rho,
@@ -132,7 +135,8 @@ def _medians(params: JacobianParams, setting: str, distances: tuple[int, ...], c
     norms = []
     for seed in range(context.seed, context.seed + SEEDS):
         context.check()
-        norms.append(spectral_norms(build(settled, replace(context, seed=seed)).jacobians()[chosen]))
+        jacobians, _ = build(settled, replace(context, seed=seed)).jacobians()
+        norms.append(spectral_norms(jacobians[chosen]))
     return torch.stack(norms).median(0).values
 
 
@@ -230,8 +234,11 @@ def _invariants(measured: Measured, params: JacobianParams) -> Iterator[Invarian
     yield close(say("the spectral radius of W is ρ"), spectral_radius(net.weight) / params.rho - 1, 1e-9)
 
     def read(starts: Tensor) -> Tensor:
-        hidden: Tensor = net.layer(net.inputs.expand(len(starts), -1, -1), starts)[0]
-        return hidden
+        hidden, states = starts, []
+        for projected, recorded in zip(net.layer.project(net.inputs), measured.trace.hidden, strict=True):
+            hidden = pinned(net.layer.step(projected, hidden).hidden, recorded)
+            states.append(hidden)
+        return torch.stack(states, dim=1)
 
     automatic = from_the_start_by_autograd(read, net.start, len(net.start), distances)
     error = relative_differences(measured.jacobians[at], automatic).max().item()
