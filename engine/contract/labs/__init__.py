@@ -14,13 +14,16 @@ MODULES = {
     "backprop": "backprop",
     "rnn-step": "rnn_step",
     "jacobian": "jacobian",
+    "clip": "clip",
     "lstm-step": "lstm_step",
     "lstm-highway": "lstm_highway",
+    "gru-conventions": "gru_conventions",
     "sdpa": "sdpa",
     "sqrt-dk": "sqrt_dk",
     "shuffle": "shuffle",
     "heads": "heads",
     "sinusoid": "sinusoid",
+    "layernorm": "layernorm",
 }
 
 
