@@ -89,6 +89,17 @@ def test_an_engine_whose_workers_never_get_ready_gives_up_with_a_reason() -> Non
     assert errors.splitlines()[-1] == ("The engine ends: no worker gets ready: it ended by itself with exit code 1")
 
 
+def test_an_engine_without_pytorch_says_so_when_a_lab_is_run() -> None:
+    script = "import sys; sys.modules['torch'] = None; from engine.host import serve; serve()"
+    talk = Talk((sys.executable, "-c", script))
+    failure = talk.failure("sdpa")
+    assert (failure.code, str(failure.message)) == (
+        "error",
+        f"The engine's Python, {sys.executable}, cannot load PyTorch; install torch there.",
+    )
+    assert talk.end()[0] == 0
+
+
 @pytest.mark.parametrize(
     ("nonsense", "reason"),
     [
