@@ -1,7 +1,7 @@
 """Computes the lab `clip`: a ReLU net that starts at W_hh = scale · I, trained on RECALL twice from the same weights.
 
-"Without" does not call the clipping at all. A huge limit is not the same: the norm overflows in float32, limit/∞ is 0,
-and training freezes instead of failing.
+"Without" does not call the clipping at all. A huge limit is not the same: where the gradient is ∞, limit/∞ is 0, and
+training freezes instead of failing.
 """
 
 from __future__ import annotations
@@ -154,13 +154,13 @@ def _columns() -> tuple[Column, ...]:
         Column(say("largest ‖g‖"), ".3g"),
         Column(say("final loss"), ".3g"),
         Column(say("steps survived"), "d"),
-        Column(say("end")),
+        Column(say("outcome")),
     )
 
 
 def _row(name: Message, trainer: Trainer[Batch]) -> tuple[Cell, ...]:
-    end = say("NaN at step {step}", step=trainer.taken) if _is_nan(trainer) else say("finite")
-    return name, trainer.norms[0], max(_known(trainer.norms)), _final_loss(trainer), _survived(trainer), end
+    outcome = say("NaN at step {step}", step=trainer.taken) if _is_nan(trainer) else say("finite")
+    return name, trainer.norms[0], max(_known(trainer.norms)), _final_loss(trainer), _survived(trainer), outcome
 
 
 def _known(norms: Sequence[float]) -> list[float]:

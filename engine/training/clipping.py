@@ -2,7 +2,8 @@
 
     g ← g · min(1, c/‖g‖)          ‖g‖ over all parameters together
 
-It keeps the direction and only shortens: an exploded gradient becomes usable, a vanished one stays what it is.
+It keeps the direction and only shortens: an exploded gradient becomes usable, a vanished one stays what it is. The norm
+is summed in float64: in float32 the squares of an exploded gradient overflow, c/∞ = 0, and training would freeze.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ Clip = Callable[[Sequence[Tensor]], float]
 
 def gradient_norm(gradients: Sequence[Tensor]) -> float:
     """Return ‖g‖ over all tensors together; as a `Clip` it is the one that clips nothing."""
-    return float(torch.linalg.vector_norm(torch.stack(torch._foreach_norm(tuple(gradients)))))
+    norms = [torch.linalg.vector_norm(gradient, dtype=torch.float64) for gradient in gradients]
+    return float(torch.linalg.vector_norm(torch.stack(norms)))
 
 
 def clipped_at(limit: float) -> Clip:

@@ -151,6 +151,8 @@ def test_clipping_equals_torchs_and_leaves_small_gradients_untouched() -> None:
     norm = nn.utils.clip_grad_norm_(parameters, 1.0)
     assert clipped_at(1.0)(large) == pytest.approx(norm.item()) == pytest.approx(13.0)
     assert gradient_norm(large) == pytest.approx(1.0, rel=1e-6)
+    assert gradient_norm([torch.tensor([3e30, 4e30])]) == pytest.approx(5e30, rel=1e-6)  # no square overflows
+    assert math.isnan(gradient_norm([torch.tensor([math.nan]), torch.tensor([math.inf])]))
     for parameter, gradient in zip(parameters, large, strict=True):
         assert parameter.grad is not None
         assert torch.allclose(parameter.grad, gradient, rtol=1e-5)
