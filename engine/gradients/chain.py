@@ -76,6 +76,14 @@ def to_the_inputs(steps: Steps, rows: Tensor | None = None) -> Tensor:
     return torch.stack(jacobians[::-1])
 
 
+def scaled_sum(factors: Tensor, weights: Tensor) -> Tensor:
+    """Return Σ_b diag(factors_b) weights_b: (B, H), (B, H, n) → (H, n)."""
+    total = factors[0].unsqueeze(1) * weights[0]
+    for factor, weight in zip(factors[1:], weights[1:], strict=True):
+        total.addcmul_(factor.unsqueeze(1), weight)  # in place: a sum of B products would first write all of them
+    return total
+
+
 def check_one_sequence(hidden: Tensor) -> None:
     """Raise ValueError unless `hidden` (T, H) are the states of a single sequence."""
     if hidden.dim() != 2:

@@ -20,26 +20,23 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from engine.gradients.chain import check_one_sequence, states_before
+from engine.gradients.chain import check_one_sequence, scaled_sum, states_before
 from engine.layers.gru import GRU, GRUTrace, keep, replace, reset_after, reset_before
 
 
 @dataclass(frozen=True)
 class GRUSteps:
-    """Steps of a GRU: what each gate and the candidate contribute, (T, H); weights (3, H, H) and (3, H, d_in).
+    """Steps of a GRU that resets after the product: κ is `kept` (T, H).
 
-    `kept` is κ, `by_update` ζ, `by_candidate` (1 − κ)(1 − n²), `reset_gate` r, and `by_reset` what r (1 − r) scales:
-    U_n h + c_n after the product, h before it.
+    The factors (T, 3, H) scale the rows of the blocks r, z, n, which are (3, H, H) for the state and (3, H, d_in) for
+    the input.
     """
 
     kept: Tensor
-    by_update: Tensor
-    by_candidate: Tensor
-    reset_gate: Tensor
-    by_reset: Tensor
+    state_factors: Tensor
+    input_factors: Tensor
     state_weights: Tensor
     input_weights: Tensor
-    resets_before: bool
 
     @property
     def count(self) -> int:
@@ -53,32 +50,42 @@ class GRUSteps:
 
     def pull(self, rows: Tensor, t: int) -> Tensor:
         """Return rows · J of step t: (R, H) → (R, H)."""
-        return rows * self.kept[t] + rows @ self._through_gates(t)
+        return torch.addmm(rows * self.kept[t], rows, self.through_gates(t))
 
     def push(self, columns: Tensor, t: int) -> Tensor:
         """Return J of step t · columns: (H, C) → (H, C)."""
-        return self.kept[t].unsqueeze(1) * columns + self._through_gates(t) @ columns
+        return torch.addmm(self.kept[t].unsqueeze(1) * columns, self.through_gates(t), columns)
 
     def pull_to_input(self, rows: Tensor, t: int) -> Tensor:
         """Return rows · ∂h/∂x of step t: (R, H) → (R, d_in)."""
-        reset, update, candidate = self.input_weights
-        through_reset = self.by_reset[t].unsqueeze(1) * reset  # (H, d_in)
-        if self.resets_before:
-            through_reset = self.state_weights[2] @ through_reset
-        gates = self.by_update[t].unsqueeze(1) * update
-        jacobian: Tensor = gates + self.by_candidate[t].unsqueeze(1) * (candidate + through_reset)  # (H, d_in)
-        return rows @ jacobian
+        return rows @ self.through_input(t)
 
-    def _through_gates(self, t: int) -> Tensor:
+    def through_gates(self, t: int) -> Tensor:
         """Return ∂h_t/∂h without the kept share, (H, H)."""
-        reset, update, candidate = self.state_weights
-        through_reset = self.by_reset[t].unsqueeze(1) * reset
-        if self.resets_before:
-            through_reset = candidate @ (through_reset + self.reset_gate[t].diag())
-        else:
-            through_reset = through_reset + self.reset_gate[t].unsqueeze(1) * candidate
-        jacobian: Tensor = self.by_update[t].unsqueeze(1) * update + self.by_candidate[t].unsqueeze(1) * through_reset
-        return jacobian
+        return scaled_sum(self.state_factors[t], self.state_weights)
+
+    def through_input(self, t: int) -> Tensor:
+        """Return ∂h_t/∂x_t, (H, d_in)."""
+        return scaled_sum(self.input_factors[t], self.input_weights)
+
+
+@dataclass(frozen=True)
+class ResetBeforeSteps(GRUSteps):
+    """Steps of a GRU that resets before the product: U_n stands between the factors of n and those of r."""
+
+    reset_gate: Tensor
+
+    def through_gates(self, t: int) -> Tensor:
+        """Return ∂h_t/∂h without the kept share, (H, H)."""
+        reset, update, candidate = self.state_factors[t].unsqueeze(2)  # each (H, 1)
+        reset_state = self.reset_gate[t].diag() + reset * self.state_weights[0]  # ∂(r ⊙ h)/∂h
+        return torch.addmm(update * self.state_weights[1], candidate * self.state_weights[2], reset_state)
+
+    def through_input(self, t: int) -> Tensor:
+        """Return ∂h_t/∂x_t, (H, d_in)."""
+        reset, update, candidate = self.input_factors[t].unsqueeze(2)  # each (H, 1)
+        by_candidate = self.input_weights[2] + self.state_weights[2] @ (reset * self.input_weights[0])
+        return torch.addcmul(update * self.input_weights[1], candidate, by_candidate)
 
 
 @torch.no_grad()
@@ -93,17 +100,16 @@ def gru_steps(layer: GRU, trace: GRUTrace, start: Tensor | None = None) -> GRUSt
     before = states_before(start, trace.hidden)  # (T, H)
     r, z, n = trace.reset_gate, trace.update_gate, trace.candidate
     kept, sign = (z, 1.0) if layer.update is keep else (1 - z, -1.0)
+    by_update = sign * (before - n) * z * (1 - z)  # ζ
+    by_candidate = (1 - kept) * (1 - n.square())
     hidden = trace.hidden.shape[1]
     state_weights = layer.state_weight.view(3, hidden, hidden)
-    resets_before = layer.reset is reset_before
-    scaled = before if resets_before else F.linear(before, state_weights[2], layer.state_bias[2 * hidden :])
-    return GRUSteps(
-        kept=kept,
-        by_update=sign * (before - n) * z * (1 - z),
-        by_candidate=(1 - kept) * (1 - n.square()),
-        reset_gate=r,
-        by_reset=scaled * r * (1 - r),
-        state_weights=state_weights,
-        input_weights=layer.input_weight.view(3, hidden, -1),
-        resets_before=resets_before,
-    )
+    input_weights = layer.input_weight.view(3, hidden, -1)
+    if layer.reset is reset_before:
+        factors = torch.stack((before * r * (1 - r), by_update, by_candidate), dim=1)  # (T, 3, H)
+        return ResetBeforeSteps(kept, factors, factors, state_weights, input_weights, r)
+    product = F.linear(before, state_weights[2], layer.state_bias[2 * hidden :])  # U_n h + c_n, (T, H)
+    by_reset = by_candidate * product * r * (1 - r)
+    state_factors = torch.stack((by_reset, by_update, by_candidate * r), dim=1)
+    input_factors = torch.stack((by_reset, by_update, by_candidate), dim=1)
+    return GRUSteps(kept, state_factors, input_factors, state_weights, input_weights)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from engine.gradients.chain import check_one_sequence, states_before
+from engine.gradients.chain import check_one_sequence, scaled_sum, states_before
 from engine.layers.lstm import LSTM, LSTMTrace
 
 
@@ -73,7 +73,7 @@ class LSTMSteps:
 
     def _written(self, weights: Tensor, t: int) -> Tensor:
         """Return what a change of h_{t−1} (or of x_t) writes to the cell: (H, H) (or (H, d_in))."""
-        return (self.by_write[t].unsqueeze(2) * weights[:3]).sum(0)
+        return scaled_sum(self.by_write[t], weights[:3])
 
 
 @torch.no_grad()

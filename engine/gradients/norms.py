@@ -15,8 +15,13 @@ def spectral_norms(matrices: Tensor) -> Tensor:
 
 def frobenius_norms(matrices: Tensor) -> Tensor:
     """Return √Σ entry² of each matrix, (…, R, C) → (…); NaN or infinity where an entry is."""
-    scaled, size = _scaled(matrices)
-    return scaled.square().sum((-2, -1)).sqrt() * size
+    norms: Tensor = torch.linalg.vector_norm(matrices, dim=(-2, -1))
+    safe = torch.finfo(matrices.dtype).tiny ** 0.4  # squares of entries that matter here neither vanish nor overflow
+    outside = ~((norms > safe) & (norms < 1 / safe))
+    if outside.any():
+        scaled, size = _scaled(matrices[outside])
+        norms[outside] = torch.linalg.vector_norm(scaled, dim=(-2, -1)) * size
+    return norms
 
 
 def relative_differences(matrices: Tensor, references: Tensor) -> Tensor:
