@@ -48,12 +48,21 @@ def _answered(lesson: Lesson, question: Predict | Quiz, values: Values) -> Itera
         yield Fault(lesson.file, question.line, say("The run has no value “{value}”.", value=question.answer_from))
     elif question.type == "number" and not _is_number(value):
         yield Fault(lesson.file, question.line, say("“{value}” is no number.", value=question.answer_from))
-    elif question.options and str(value) not in [option.value for option in question.options]:
+    elif question.options and _written(value) not in [option.value for option in question.options]:
         yield Fault(
             lesson.file,
             question.line,
-            say("{value} is “{actual}”, which is none of the options.", value=question.answer_from, actual=str(value)),
+            say(
+                "{value} is “{actual}”, which is none of the options.",
+                value=question.answer_from,
+                actual=_written(value),
+            ),
         )
+
+
+def _written(value: Scalar) -> str:
+    """Return a value as the options of a question write it: true and false in lower case."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def check_assert(claim: Assertion, values: Mapping[str, Scalar], file: str = "") -> Fault | None:
