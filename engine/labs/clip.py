@@ -149,7 +149,7 @@ def _curves(on: Trainer[Batch], off: Trainer[Batch], params: ClipParams) -> tupl
 
 def _columns() -> tuple[Column, ...]:
     return (
-        Column(say("run")),
+        Column(say("training run")),
         Column(say("first ‖g‖"), ".3g"),
         Column(say("largest ‖g‖"), ".3g"),
         Column(say("final loss"), ".3g"),

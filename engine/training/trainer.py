@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ class Trainer(Generic[Batch]):
         self.noise = noise
         self.losses: list[float] = []
         self.norms: list[float] = []
+        self.seconds = 0.0  # spent in the steps of this session
         self._parameters = list(model.parameters())
         self._drops = any(isinstance(part, nn.Dropout) and part.p > 0 for part in model.modules())
 
@@ -68,6 +70,7 @@ class Trainer(Generic[Batch]):
 
     def step(self, parts: Sequence[Batch]) -> Step:
         """Take one step on a batch, given in one part or several."""
+        begun = time.perf_counter()
         number = self.taken + 1
         if self._drops:
             torch.manual_seed(zlib.crc32(f"{self.noise} {number}".encode()))  # dropout draws from the global generator
@@ -77,6 +80,7 @@ class Trainer(Generic[Batch]):
         self.optimiser.step(rate)
         self.losses.append(loss)
         self.norms.append(norm)
+        self.seconds += time.perf_counter() - begun
         return Step(number, loss, norm, rate)
 
     def state(self) -> dict[str, Tensor]:

@@ -18,10 +18,12 @@ MODULES = {
     "lstm-step": "lstm_step",
     "lstm-highway": "lstm_highway",
     "gru-conventions": "gru_conventions",
+    "recall-race": "recall_race",
     "sdpa": "sdpa",
     "sqrt-dk": "sqrt_dk",
     "shuffle": "shuffle",
     "heads": "heads",
+    "cost": "cost",
     "sinusoid": "sinusoid",
     "layernorm": "layernorm",
 }
