@@ -98,13 +98,13 @@ def gru_steps(layer: GRU, trace: GRUTrace, start: Tensor | None = None) -> GRUSt
     if layer.reset not in (reset_after, reset_before) or layer.update not in (keep, replace):
         raise ValueError("the closed form knows reset_after and reset_before, keep and replace")
     before = states_before(start, trace.hidden)  # (T, H)
-    r, z, n = trace.reset_gate, trace.update_gate, trace.candidate
+    r, z, n = (tensor.detach() for tensor in (trace.reset_gate, trace.update_gate, trace.candidate))
     kept, sign = (z, 1.0) if layer.update is keep else (1 - z, -1.0)
     by_update = sign * (before - n) * z * (1 - z)  # ζ
     by_candidate = (1 - kept) * (1 - n.square())
     hidden = trace.hidden.shape[1]
-    state_weights = layer.state_weight.view(3, hidden, hidden)
-    input_weights = layer.input_weight.view(3, hidden, -1)
+    state_weights = layer.state_weight.detach().view(3, hidden, hidden)
+    input_weights = layer.input_weight.detach().view(3, hidden, -1)
     if layer.reset is reset_before:
         factors = torch.stack((before * r * (1 - r), by_update, by_candidate), dim=1)  # (T, 3, H)
         return ResetBeforeSteps(kept, factors, factors, state_weights, input_weights, r)

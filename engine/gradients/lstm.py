@@ -49,9 +49,12 @@ class LSTMSteps:
     def pull(self, rows: Tensor, t: int) -> Tensor:
         """Return rows · J of step t: (R, 2H) → (R, 2H)."""
         by_hidden, by_cell = self._split(rows, t)  # each (R, H)
-        to_hidden = (by_hidden * self.by_output[t]) @ self.state_weights[3]
-        to_hidden = torch.addmm(to_hidden, by_cell, self._written(self.state_weights, t))
-        return torch.cat((to_hidden, by_cell * self.forget_gate[t]), dim=1)
+        pulled = torch.empty_like(rows)
+        to_hidden, to_cell = pulled.chunk(2, dim=1)  # each (R, H)
+        torch.mm(by_hidden * self.by_output[t], self.state_weights[3], out=to_hidden)
+        to_hidden.addmm_(by_cell, self._written(self.state_weights, t))
+        torch.mul(by_cell, self.forget_gate[t], out=to_cell)
+        return pulled
 
     def push(self, columns: Tensor, t: int) -> Tensor:
         """Return J of step t · columns: (2H, C) → (2H, C)."""
@@ -69,7 +72,7 @@ class LSTMSteps:
     def _split(self, rows: Tensor, t: int) -> tuple[Tensor, Tensor]:
         """Return the derivatives by h_t and by c_t, the latter with the way through h_t, each (R, H)."""
         by_hidden, by_cell = rows.chunk(2, dim=1)
-        return by_hidden, by_cell + by_hidden * self.shown[t]
+        return by_hidden, torch.addcmul(by_cell, by_hidden, self.shown[t])
 
     def _written(self, weights: Tensor, t: int) -> Tensor:
         """Return what a change of h_{t−1} (or of x_t) writes to the cell: (H, H) (or (H, d_in))."""
@@ -80,17 +83,18 @@ class LSTMSteps:
 def lstm_steps(layer: LSTM, trace: LSTMTrace, start_cell: Tensor | None = None) -> LSTMSteps:
     """Return the steps `layer` took in `trace`, fields (T, H), from c_0 = `start_cell` (zeros unless given)."""
     check_one_sequence(trace.hidden)
-    i, f, g, o = trace.input_gate, trace.forget_gate, trace.candidate, trace.output_gate
+    gates = (trace.input_gate, trace.forget_gate, trace.candidate, trace.output_gate)
+    i, f, g, o = (gate.detach() for gate in gates)
     before = states_before(start_cell, trace.cell)  # (T, H)
     squashed = trace.cell.tanh()
     hidden = trace.hidden.shape[1]
     return LSTMSteps(
-        forget_gate=f.detach(),
+        forget_gate=f,
         shown=o * (1 - squashed.square()),
         by_output=squashed * o * (1 - o),
         by_write=torch.stack((g * i * (1 - i), before * f * (1 - f), i * (1 - g.square())), dim=1),
-        state_weights=layer.state_weight.view(4, hidden, hidden),
-        input_weights=layer.input_weight.view(4, hidden, -1),
+        state_weights=layer.state_weight.detach().view(4, hidden, hidden),
+        input_weights=layer.input_weight.detach().view(4, hidden, -1),
     )
 
 

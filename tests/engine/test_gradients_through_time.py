@@ -182,6 +182,21 @@ def test_rows_choose_what_is_derived() -> None:
     assert torch.equal(to_the_inputs(steps, cell_rows(steps)), to_the_inputs(steps)[:, 5:])
 
 
+def test_the_products_keep_no_graph_of_what_made_the_trace() -> None:
+    sequence = normal(0, 4, 3)
+    rnn, lstm = RNN(3, 5, dtype=torch.float64), LSTM(3, 5, dtype=torch.float64)
+    gru, cho = GRU(3, 5, dtype=torch.float64), GRU(3, 5, reset=reset_before, dtype=torch.float64)
+    every: list[Steps] = [
+        rnn_steps(rnn, rnn(sequence)[1]),
+        gru_steps(gru, gru(sequence)[1]),
+        gru_steps(cho, cho(sequence)[1]),
+        lstm_steps(lstm, lstm(sequence)[1]),
+    ]
+    for steps in every:
+        for product in (to_the_end(steps), from_the_start(steps), to_the_inputs(steps)):
+            assert not product.requires_grad
+
+
 def test_columns_choose_what_is_derived_by() -> None:
     _, _, steps = lstm_case()
     by_cell = from_the_start(steps, steps.identity[:, 5:])
