@@ -19,13 +19,14 @@ MODULES = {
     "lstm-highway": "lstm_highway",
     "gru-conventions": "gru_conventions",
     "recall-race": "recall_race",
+    "additive-attention": "additive_attention",
     "sdpa": "sdpa",
     "sqrt-dk": "sqrt_dk",
     "shuffle": "shuffle",
     "heads": "heads",
-    "cost": "cost",
     "sinusoid": "sinusoid",
     "layernorm": "layernorm",
+    "cost": "cost",
 }
 
 
