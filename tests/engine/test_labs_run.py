@@ -36,7 +36,7 @@ print(json.dumps(digests))
 
 QUICK = tuple(name for name in declared.names() if not declared.declaration(name).trains)
 # At their defaults: worked by hand, or a function.
-DRAWS_NOTHING = {"sdpa", "activations", "backprop", "layernorm", "train-tricks"}
+DRAWS_NOTHING = {"sdpa", "activations", "backprop", "layernorm", "train-tricks", "cost"}
 
 
 def digests(hash_seed: str) -> dict[str, str]:
