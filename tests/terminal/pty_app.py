@@ -68,7 +68,8 @@ class PtyApp:
 
     def text(self) -> str:
         """Return what is on the screen; a wide character stands once."""
-        return "\n".join(line.rstrip() for line in self.screen.display)
+        rows = (self.screen.buffer[y] for y in range(self.screen.lines))
+        return "\n".join("".join(row[x].data for x in range(self.screen.columns)).rstrip() for row in rows)
 
     def wait(self, *texts: str, seconds: float = 30.0) -> str:
         """Wait until all `texts` are on the screen and return it; fail with what is there instead."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Lock
 from typing import Any, ClassVar
 
 from rich.text import Text
@@ -14,7 +15,7 @@ from engine.contract.parameters import defaults, kinds
 from tutor.screens.base import KeyBar, TopBar, TutorScreen, bindings_of
 from tutor.screens.lab_keys import LabKeys
 from tutor.widgets.lab_panel import LabPanel, LabSetup
-from tutor.widgets.parameter_form import SEED_FIELD, FormRows
+from tutor.widgets.parameter_form import SEED_FIELD
 
 
 class BenchScreen(LabKeys, TutorScreen):
@@ -27,6 +28,7 @@ class BenchScreen(LabKeys, TutorScreen):
     def __init__(self, lab: str) -> None:
         super().__init__()
         self.lab = lab
+        self._panes = Lock()  # one panel at a time
 
     def compose(self) -> ComposeResult:
         """Show the frame and the lab."""
@@ -36,8 +38,7 @@ class BenchScreen(LabKeys, TutorScreen):
 
     def on_mount(self) -> None:
         """Give the keyboard to the first figure."""
-        if self.panel is not None:
-            self.panel.take_keyboard()
+        self.query_one(LabPanel).take_keyboard()
 
     def _new_panel(self) -> LabPanel:
         """Return a panel with the lab's defaults and what the learner changed last time."""
@@ -55,8 +56,7 @@ class BenchScreen(LabKeys, TutorScreen):
     @property
     def panel(self) -> LabPanel | None:
         """The lab."""
-        found = self.query(LabPanel)
-        return found.first(LabPanel) if found else None
+        return next((panel for panel in self.query(LabPanel) if panel.is_whole), None)
 
     def headings(self) -> list[Text]:
         """Return the lab's name."""
@@ -68,7 +68,7 @@ class BenchScreen(LabKeys, TutorScreen):
     def action_switch_pane(self) -> None:
         """Change between the parameters and the figures."""
         if self.panel is not None:
-            rows = self.panel.query_one(FormRows)
+            rows = self.panel.form.rows
             (self.panel.landing() if rows.has_focus else rows).focus()
 
     def action_back(self) -> None:
@@ -87,15 +87,17 @@ class BenchScreen(LabKeys, TutorScreen):
 
     def retranslate(self) -> None:
         """Show the lab in the other language, with what was changed."""
-        self.run_worker(self._retranslated(), group="step", exclusive=True)
+        self.run_worker(self._retranslated(), group="step")
 
     async def _retranslated(self) -> None:
-        if self.panel is None:
-            return
-        kept = self.panel.keep()
-        async with self.batch():
-            await self.panel.remove()
-            await self.mount(self._new_panel(), before=self.query_one(KeyBar))
-        self.panel.restore(kept)
-        self.panel.take_keyboard()
+        async with self._panes:
+            old, new = self.panel, self._new_panel()
+            if old is None:
+                return  # the screen is being left
+            kept = old.keep()
+            async with self.batch():
+                await old.remove()
+                await self.mount(new, before=self.query_one(KeyBar))
+        new.restore(kept)
+        new.take_keyboard()
         self.refresh_bars()

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from engine.contract.message import say
-from tutor.widgets.parameter_form import FormRows, ParameterForm
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from tutor.app import TutorApp
     from tutor.widgets.lab_panel import LabPanel
+    from tutor.widgets.parameter_form import ParameterForm
 
 
 class LabKeys:
@@ -47,7 +47,7 @@ class LabKeys:
         """Give the parameter form the keyboard."""
         if not self._waits_for_lab(self.action_edit_parameters) and self.panel is not None:
             self._show_lab(True)
-            self.panel.query_one(FormRows).focus()
+            self.panel.query_one("FormRows").focus()
 
     def on_parameter_form_left(self, event: ParameterForm.Left) -> None:
         """From the form back to the figures."""

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from asyncio import Lock
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.text import Text
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
-from engine.contract.labs import declaration
-from engine.contract.parameters import defaults
-from tutor.course.model import LabBlock, Place, Predict, Quiz
+from tutor.course.model import Place, Predict, Quiz
 from tutor.lesson_session import LessonSession
 from tutor.screens.base import KeyBar, TopBar, TutorScreen, bindings_of
 from tutor.screens.lab_keys import LabKeys
-from tutor.widgets.lab_panel import LabPanel, LabSetup
-from tutor.widgets.outline import Outline
-from tutor.widgets.question import QuestionView
 from tutor.widgets.step_text import StepText
 
 if TYPE_CHECKING:
-    from textual.widget import Widget
+    from tutor.widgets.lab_panel import LabPanel
+    from tutor.widgets.question import QuestionView
 
 
 class LessonScreen(LabKeys, TutorScreen):
@@ -78,7 +73,9 @@ class LessonScreen(LabKeys, TutorScreen):
 
     async def _open_bench(self) -> None:
         """Put the step's lab beside the text, and run what the text's numbers need."""
-        await self.query_one("#panes").mount(self._bench())
+        from tutor.screens.beside import beside
+
+        await self.query_one("#panes").mount(beside(self.session, self.tutor, id="bench"))
         self._shown = self._wanted
         self._run_quoted()
         action, self._when_lab_is_there = self._when_lab_is_there, None
@@ -110,21 +107,6 @@ class LessonScreen(LabKeys, TutorScreen):
             Text.assemble(f"{name}  {dots}  {count}  ", title),
             Text.assemble(f"{name}  {count}  ", title),
         ]
-
-    def _bench(self) -> Widget:
-        """Return what stands beside the text: the step's lab, or the lesson's steps."""
-        block = self.session.step.lab
-        if block is None:
-            return Outline(self.session, id="bench")
-        panel = LabPanel(self._setup(block))
-        panel.id = "bench"
-        return panel
-
-    def _setup(self, block: LabBlock) -> LabSetup:
-        session, tutor = self.session, self.tutor
-        values = {**defaults(declaration(block.name).parameters, tutor.language), **dict(block.params)}
-        questions = tuple((session.words(p, self.say), session.state(p.id)) for p in session.step.predictions)
-        return LabSetup(block.name, values, block.seed, block.notice, questions)
 
     async def _show_step(self, *, keep_scroll: bool = False) -> None:
         """Show the session's step in both panes."""
@@ -270,10 +252,10 @@ class LessonScreen(LabKeys, TutorScreen):
         """Show formulas as TeX, or as pictures again."""
         self.query_one(StepText).toggle_tex()
 
-    # -- answers and results ------------------------------------------------------------------------------------
+    # -- answers and results (handlers by Textual's names: importing the classes would delay the first frame) ----
 
-    @on(QuestionView.Answered)
-    def _take_answer(self, event: QuestionView.Answered) -> None:
+    def on_question_view_answered(self, event: QuestionView.Answered) -> None:
+        """Judge and keep an answer."""
         block = self.session.question(event.question.text.id)
         if isinstance(block, Quiz):
             if saved := self.session.answer(block, event.answer):
@@ -284,15 +266,15 @@ class LessonScreen(LabKeys, TutorScreen):
                 self.tutor.saving(saved)
             self._prediction_made()
 
-    @on(QuestionView.Skipped)
-    def _take_skip(self, event: QuestionView.Skipped) -> None:
+    def on_question_view_skipped(self, event: QuestionView.Skipped) -> None:
+        """Keep that a prediction was skipped."""
         block = self.session.question(event.question.text.id)
         if isinstance(block, Predict):
             self.tutor.saving(self.session.skip(block))
             self._prediction_made()
 
-    @on(QuestionView.Left)
-    def _leave_question(self, event: QuestionView.Left) -> None:
+    def on_question_view_left(self, event: QuestionView.Left) -> None:
+        """Go on from a question."""
         self.query_one(StepText).focus()
         self.action_advance()
 
@@ -308,8 +290,8 @@ class LessonScreen(LabKeys, TutorScreen):
         panel.show_own_result()
         self.query_one(StepText).refresh_quotes()
 
-    @on(LabPanel.Finished)
-    def _note_result(self, event: LabPanel.Finished) -> None:
+    def on_lab_panel_finished(self, event: LabPanel.Finished) -> None:
+        """Keep a run; one with the lesson's own parameters answers predictions and fills quotes."""
         block = self.session.step.lab
         if block is None or event.panel is not self.panel:
             return
@@ -333,5 +315,5 @@ class LessonScreen(LabKeys, TutorScreen):
     @property
     def panel(self) -> LabPanel | None:
         """The step's lab, or None."""
-        found = self.query(LabPanel)
-        return found.first(LabPanel) if found else None
+        found = cast("list[LabPanel]", list(self.query("LabPanel")))
+        return next((panel for panel in found if panel.is_whole), None)

@@ -78,8 +78,13 @@ class LabPanel(Vertical):
         self.lab: Lab = declaration(setup.lab)
         self.report: Report | None = None
         self.running = False
+        self.form = ParameterForm(self.lab.parameters, setup.values, setup.seed)
+        self._rule = TitledRule()
+        self._status_line = Static(id="lab-status")
+        self._results = VerticalScroll(id="results", can_focus=False)
+        self._after_figures = Static(id="after")
         self._request: Request | None = None
-        self._own_key = ""
+        self._own_key: str | None = None  # of the run with the values the panel started from
         self._initial: dict[str, Any] = {}
         self._timer: Timer | None = None
         self._status: Message | None = None
@@ -88,17 +93,17 @@ class LabPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         """Show the title, the parameters, what is asked first, and room for the figures."""
-        yield TitledRule()
-        yield ParameterForm(self.lab.parameters, self.setup.values, self.setup.seed)
+        yield self._rule
+        yield self.form
         for text, state in self.setup.questions:
             yield QuestionView(text, state)
-        yield Static(id="lab-status")
-        with VerticalScroll(id="results", can_focus=False):
-            yield Static(id="after")
+        yield self._status_line
+        with self._results:
+            yield self._after_figures
 
     def on_mount(self) -> None:
         """Run at once where nothing is asked first."""
-        self.query_one("#after").display = False
+        self._after_figures.display = False
         self._initial = dict(self.form.values)
         request = self._made_request()
         self._own_key = request.key if request is not None else ""
@@ -113,9 +118,9 @@ class LabPanel(Vertical):
         return cast("TutorApp", self.app)
 
     @property
-    def form(self) -> ParameterForm:
-        """The parameter form."""
-        return self.query_one(ParameterForm)
+    def is_whole(self) -> bool:
+        """Whether the panel is on the screen with all its parts (and not on its way in or out)."""
+        return self.is_attached and self._own_key is not None
 
     @property
     def withheld(self) -> bool:
@@ -131,12 +136,10 @@ class LabPanel(Vertical):
 
     def landing(self) -> Widget:
         """Return what takes the keyboard when the panel gets it: a waiting prediction, a figure, or the form."""
-        from tutor.widgets.parameter_form import FormRows
-
         if question := self.open_question():
-            return question.query_one("#answer")
+            return question.answer_field
         figures = [widget for widget in self.query("#results *") if widget.focusable]
-        return figures[0] if figures else self.query_one(FormRows)
+        return figures[0] if figures else self.form.rows
 
     def keep(self) -> dict[str, Any]:
         """Return what the learner has changed, for a panel of the same lab in another language."""
@@ -178,7 +181,7 @@ class LabPanel(Vertical):
         self._stop_timer()
         self._request = request
         self.running = True
-        self.query_one("#results").set_class(self.report is not None, "stale")
+        self._results.set_class(self.report is not None, "stale")
         self._say(say("running …"))
         self.tutor.runs.ask(request, self)
 
@@ -201,7 +204,7 @@ class LabPanel(Vertical):
         if cost.seconds < QUICK_SECONDS:
             self._timer = self.set_timer(QUIET_SECONDS, self.run_now)
         else:
-            self.query_one("#results").set_class(self.report is not None, "stale")
+            self._results.set_class(self.report is not None, "stale")
             self._say(say("Enter runs this: about {seconds:.0f} s.", seconds=max(1.0, cost.seconds)))
 
     @on(ParameterForm.Entered)
@@ -256,20 +259,18 @@ class LabPanel(Vertical):
         """Say in one sentence why there is no report; the old one stays."""
         self.running = False
         self._say(failure.message, failed=failure.code != "cancelled")
-        self.query_one("#results").set_class(False, "stale")
+        self._results.set_class(False, "stale")
 
     # -- drawing ------------------------------------------------------------------------------------------------
 
     def reveal(self) -> None:
         """Show the report that there is."""
-        results = self.query_one("#results")
-        results.set_class(False, "stale")
+        self._results.set_class(False, "stale")
         if self.report is None:
             return
         self.show_panels(self.report.panels)
-        after = self.query_one("#after", Static)
-        after.display = True
-        after.update(self._after(self.report))
+        self._after_figures.display = True
+        self._after_figures.update(self._after(self.report))
         if self._lands_when_shown:
             self._lands_when_shown = False
             self.call_after_refresh(self._land)
@@ -292,7 +293,7 @@ class LabPanel(Vertical):
         if grids:
             grids.first(FigureGrid).show(panels, self.tutor.language)
         else:
-            self.query_one("#results").mount(FigureGrid(panels, self.tutor.language), before=0)
+            self._results.mount(FigureGrid(panels, self.tutor.language), before=0)
 
     def _after(self, report: Report) -> Text:
         """Return what stands under the figures: what to notice, and what was checked."""
@@ -313,12 +314,12 @@ class LabPanel(Vertical):
 
     def _say(self, message: Message | None, *, failed: bool = False) -> None:
         self._status = message
-        self.query_one("#lab-status").set_class(failed, "failed")
+        self._status_line.set_class(failed, "failed")
         self.draw_status()
 
     def draw_status(self) -> None:
         """Draw the status line under the parameters."""
-        status = self.query_one("#lab-status", Static)
+        status = self._status_line
         message = self._status
         if message is None and self.withheld:
             message = say("The figure appears here once you have predicted (s skips).")
@@ -328,7 +329,7 @@ class LabPanel(Vertical):
 
     def draw_title(self) -> None:
         """Draw the rule with the lab's name and title."""
-        rule = self.query_one(TitledRule)
+        rule = self._rule
         rule.title = f"{self.lab.name}  {self.tutor.tr(self.lab.title)}"
 
     def describe(self) -> str:

@@ -64,12 +64,15 @@ class ParameterForm(Vertical):
         self.problems: dict[str, Message] = {}
         self.cursor = 0
         self.option_cursor = 0
+        self.rows = FormRows(self)
+        self.editor = Input(id="editor", compact=True)
+        self._problem = Static(id="problem")
 
     def compose(self) -> ComposeResult:
         """Show the rows, the field to type in and the problem."""
-        yield FormRows(self)
-        yield Input(id="editor", compact=True)
-        yield Static(id="problem")
+        yield self.rows
+        yield self.editor
+        yield self._problem
 
     def on_mount(self) -> None:
         """Draw the values."""
@@ -125,12 +128,11 @@ class ParameterForm(Vertical):
 
     def draw(self) -> None:
         """Draw rows and problem anew."""
-        if not self.children:
+        if not self.is_attached:
             return
-        self.query_one(FormRows).update(self.query_one(FormRows).drawing())
-        problem = self.query_one("#problem", Static)
-        problem.display = bool(self.problems)
-        problem.update("\n".join(self.tr(message) for message in self.problems.values()))
+        self.rows.update(self.rows.drawing())
+        self._problem.display = bool(self.problems)
+        self._problem.update("\n".join(self.tr(message) for message in self.problems.values()))
 
     def tr(self, message: str | Message) -> str:
         """Return a message in the learner's language; data as it is."""
@@ -174,10 +176,9 @@ class ParameterForm(Vertical):
         kind = self.kinds[self.field]
         if not typed(kind):
             return False
-        editor = self.query_one("#editor", Input)
-        editor.value = editable(kind, self.values[self.field])
-        editor.add_class("open")
-        editor.focus()
+        self.editor.value = editable(kind, self.values[self.field])
+        self.editor.add_class("open")
+        self.editor.focus()
         return True
 
     @on(Input.Submitted, "#editor")
@@ -200,15 +201,15 @@ class ParameterForm(Vertical):
 
     def close_editor(self) -> None:
         """Close the field; the rows have the keyboard again."""
-        self.query_one("#editor", Input).remove_class("open")
-        self.query_one(FormRows).focus()
+        self.editor.remove_class("open")
+        self.rows.focus()
         self.validate()
         self.draw()
 
     @property
     def editing(self) -> bool:
         """Whether the field is open."""
-        return self.query_one("#editor", Input).has_class("open")
+        return self.editor.has_class("open")
 
     def on_key(self, event: Key) -> None:
         """Escape closes the field first."""

@@ -63,6 +63,13 @@ class QuestionView(Vertical):
         super().__init__()
         self.text = text
         self.state = state
+        self._asked = Static(id="ask")
+        self._answer = Choices(self, id="answer") if text.options else self._field()
+        self._sure = None if text.options else Confidence(self, id="confidence")
+        self._judged = Static(id="verdict")
+
+    def _field(self) -> Input:
+        return Input(self.state.draft, id="answer", compact=True)
 
     def show(self, text: QuestionText) -> None:
         """Show the question in other words: another language, or with its verdict."""
@@ -71,13 +78,11 @@ class QuestionView(Vertical):
 
     def compose(self) -> ComposeResult:
         """Show the question, its answer field and the verdict."""
-        yield Static(id="ask")
-        if self.text.options:
-            yield Choices(self, id="answer")
-        else:
-            yield Input(self.state.draft, placeholder=self._placeholder(), id="answer", compact=True)
-            yield Confidence(self, id="confidence")
-        yield Static(id="verdict")
+        yield self._asked
+        yield self._answer
+        if self._sure is not None:
+            yield self._sure
+        yield self._judged
 
     def on_mount(self) -> None:
         """Draw the state the question is in."""
@@ -91,23 +96,22 @@ class QuestionView(Vertical):
 
     def update_state(self) -> None:
         """Draw question, answer and verdict anew after the state has changed."""
-        if not self.children:
+        if not self.is_attached:
             return
-        collapsed = self.text.predicts and self.state.stage in ("waiting", "done")
-        self.query_one("#ask").display = not collapsed
-        self.query_one("#answer").display = not collapsed
-        self.query_one("#ask", Static).update(self._ask())
-        verdict = self.query_one("#verdict", Static)
-        verdict.display = bool(self._verdict())
-        verdict.update(self._verdict())
-        answer = self.query_one("#answer")
+        state, answer = self.state, self._answer
+        collapsed = self.text.predicts and state.stage in ("waiting", "done")
+        self._asked.display = answer.display = not collapsed
+        self._asked.update(self._ask())
+        self._judged.display = bool(self._verdict())
+        self._judged.update(self._verdict())
         if isinstance(answer, Choices):
             answer.update(answer.drawing())
-        elif isinstance(answer, Input):
-            answer.disabled = self.state.stage == "sure" or (self.state.stage == "done" and self.state.right is True)
-            confidence = self.query_one("#confidence", Confidence)
-            confidence.display = self.state.stage == "sure"
-            confidence.update(confidence.drawing())
+        else:
+            answer.placeholder = self._placeholder()
+            answer.disabled = state.stage == "sure" or (state.stage == "done" and state.right is True)
+        if self._sure is not None:
+            self._sure.display = state.stage == "sure"
+            self._sure.update(self._sure.drawing())
 
     def _ask(self) -> Text:
         from tutor.text.inline import line
@@ -136,10 +140,12 @@ class QuestionView(Vertical):
 
     def focus_answer(self) -> None:
         """Put the keyboard where the answer is given."""
-        answer = self.query_one("#answer")
-        if isinstance(answer, Input) and self.state.stage == "sure":
-            answer = self.query_one("#confidence")
-        answer.focus()
+        self.answer_field.focus()
+
+    @property
+    def answer_field(self) -> Widget:
+        """What takes the keyboard: the options, the field, or the question of how sure."""
+        return self._sure if self._sure is not None and self.state.stage == "sure" else self._answer
 
     def take(self, answer: str | tuple[str, ...]) -> None:
         """Take an answer: a prediction is then asked how sure it is, a quiz item is answered."""
