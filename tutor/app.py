@@ -21,12 +21,8 @@ from textual.message import Message as Event
 from textual.reactive import Initialize, Reactive, var
 
 from engine.contract.message import Message, say
-from engine.contract.protocol import Devices, Log, Reply
-from engine.contract.report import Report
-from tutor import painter
 from tutor.engine_client.state import EngineState
 from tutor.i18n import LANGUAGES, translate
-from tutor.runs import Request, Runs
 from tutor.screens.base import TutorScreen
 from tutor.text.styles import STYLES
 from tutor.themes import THEMES
@@ -35,10 +31,13 @@ if TYPE_CHECKING:
     from textual.command import Provider
     from textual.theme import Theme as LookTheme
 
+    from engine.contract.protocol import Reply
+    from engine.contract.report import Report
     from tutor.course.catalog import Catalog
     from tutor.course.model import Place
     from tutor.engine_client.client import EngineClient
     from tutor.progress.store import Store
+    from tutor.runs import Request, Runs
 
 SMALLEST = (60, 20)
 
@@ -117,7 +116,6 @@ class TutorApp(App[None]):
 
     def on_mount(self) -> None:
         """Open the first screen; the engine starts after the first frame."""
-        painter.install(self)
         self.console.push_theme(Theme(STYLES))
         self._open_first_screen()
 
@@ -157,10 +155,15 @@ class TutorApp(App[None]):
         self.call_after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
+        from tutor import painter
+
+        if not self.is_running:  # it was left at once
+            return
         self.has_shown_a_frame = True
         if not gc.isenabled():  # `tutor.cli.open` put it off
             gc.freeze()
             gc.enable()
+        painter.install(self)
         if isinstance(self.screen, TutorScreen):
             self.screen.on_screen_resume()
         self.engine.start()
@@ -189,6 +192,8 @@ class TutorApp(App[None]):
     def runs(self) -> Runs:
         """The queue of runs."""
         if self._runs is None:
+            from tutor.runs import Runs
+
             self._runs = Runs(self.engine)
         return self._runs
 
@@ -198,6 +203,8 @@ class TutorApp(App[None]):
 
     @on(EngineSpoke)
     def _route_reply(self, event: EngineSpoke) -> None:
+        from engine.contract.protocol import Devices, Log
+
         reply = event.reply
         if isinstance(reply, Devices):
             self.ran_on = reply.preferred

@@ -6,10 +6,10 @@ Everything a learner does is handed to the progress store at once; the returned 
 from __future__ import annotations
 
 from concurrent.futures import Future
+from typing import TYPE_CHECKING
 
 from engine.contract.report import Report, Scalar
 from tutor.course.catalog import Catalog
-from tutor.course.grade import Given
 from tutor.course.model import LabBlock, Lesson, LessonInfo, Predict, Quiz, Step
 from tutor.progress.records import Answer, Prediction
 from tutor.progress.store import Store
@@ -24,6 +24,9 @@ from tutor.questions import (
     restore_prediction,
     words,
 )
+
+if TYPE_CHECKING:
+    from tutor.course.grade import Given
 
 
 class LessonSession:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.contract.message import Message, say
-from tutor.course.grade import Given, Outcome, Verdict, grade_prediction, grade_quiz, shown_options
 from tutor.course.model import Option, Predict, Quiz, Values
 from tutor.progress.records import Answer, Prediction
+
+if TYPE_CHECKING:
+    from tutor.course.grade import Given, Outcome, Verdict
 
 Translate = Callable[[Message], str]
 CONFIDENCES = (50, 60, 70, 80, 90, 99)
@@ -47,6 +49,8 @@ class QuestionText:
 
 def words(block: Quiz | Predict, state: QuestionState, values: Values, tr: Translate) -> QuestionText:
     """Return the words of `block`, with its verdict when it is done."""
+    from tutor.course.grade import shown_options
+
     options = shown_options(block, "1")
     predicts = isinstance(block, Predict)
     verdict = ""
@@ -61,6 +65,8 @@ def words(block: Quiz | Predict, state: QuestionState, values: Values, tr: Trans
 
 def judge_quiz(block: Quiz, state: QuestionState, given: Given, values: Values) -> Verdict:
     """Judge an answer and note it in `state`; an answer that cannot be read is refused and stays open."""
+    from tutor.course.grade import grade_quiz
+
     verdict = grade_quiz(block, given, values)
     if verdict.right is None:
         state.refusal = verdict.problem
@@ -71,6 +77,8 @@ def judge_quiz(block: Quiz, state: QuestionState, given: Given, values: Values) 
 
 def judge_prediction(block: Predict, state: QuestionState, values: Values) -> Outcome:
     """Compare the prediction in `state` with what happened, and note it; without a run it goes on waiting."""
+    from tutor.course.grade import grade_prediction
+
     outcome = grade_prediction(block, _text(state.given), values)
     if outcome.hit is None:
         if outcome.problem is not None:
@@ -99,6 +107,8 @@ def restore_prediction(state: QuestionState, prediction: Prediction) -> None:
 
 
 def _quiz_verdict(block: Quiz, state: QuestionState, values: Values, tr: Translate) -> str:
+    from tutor.course.grade import grade_quiz
+
     verdict = grade_quiz(block, state.given, values)
     sentences = [verdict.why]
     if not state.right and verdict.correct:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.text import Text
 from textual.widgets import Static
 
-from tutor.lesson_session import LessonSession
+if TYPE_CHECKING:
+    from tutor.lesson_session import LessonSession
 
 
 class Outline(Static):
