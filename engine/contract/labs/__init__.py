@@ -20,13 +20,16 @@ MODULES = {
     "gru-conventions": "gru_conventions",
     "recall-race": "recall_race",
     "additive-attention": "additive_attention",
+    "seq2seq": "seq2seq",
     "sdpa": "sdpa",
     "sqrt-dk": "sqrt_dk",
     "shuffle": "shuffle",
     "heads": "heads",
     "sinusoid": "sinusoid",
     "layernorm": "layernorm",
+    "norm-order": "norm_order",
     "cost": "cost",
+    "families": "families",
 }
 
 
