@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import pytest
 
@@ -30,9 +29,9 @@ SPREAD = {"post": 8, "pre": 2, "no-residual": 4, "no-norm": 60}  # how far apart
 
 
 @pytest.fixture(scope="module", params=sorted(COURSE))
-def start(request: pytest.FixtureRequest) -> Iterator[tuple[int, Report]]:
-    """Yield a number of layers and its report."""
-    yield request.param, run("norm-order", layers=request.param)
+def start(request: pytest.FixtureRequest) -> tuple[int, Report]:
+    """Return a number of layers and its report."""
+    return request.param, run("norm-order", layers=request.param)
 
 
 def test_gradients_and_sizes_are_those_of_the_course_within_the_spread_of_seeds(start: tuple[int, Report]) -> None:
