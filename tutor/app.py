@@ -14,7 +14,6 @@ from rich.text import Text
 from rich.theme import Theme
 from textual import on
 from textual.app import App
-from textual.command import CommandPalette
 from textual.driver import Driver
 from textual.events import Resize
 from textual.message import Message as Event
@@ -326,7 +325,9 @@ class TutorApp(App[None]):
 
     def action_palette(self) -> None:
         """Open the palette."""
-        self.push_screen(CommandPalette(placeholder=self.tr(say("lesson, step, lab or command …"))))
+        from tutor.commands import TutorPalette
+
+        self.push_screen(TutorPalette(placeholder=self.tr(say("lesson, step, lab or command …"))))
 
     def action_show_help(self) -> None:
         """Show every key."""

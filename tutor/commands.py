@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from engine.contract.labs import declaration, names
 from engine.contract.message import say
@@ -15,6 +16,15 @@ from tutor.course.model import Place
 
 if TYPE_CHECKING:
     from tutor.app import TutorApp
+
+class TutorPalette(CommandPalette):
+    """The palette in the learner's language."""
+
+    def _action_command_list(self, action: str) -> None:
+        """Move in the list; Textual's own raises when it is paged through before it has lines."""
+        with suppress(KeyError):
+            super()._action_command_list(action)
+
 
 Command = tuple[str, str, Callable[[], object]]
 NOT_HERE = ("palette",)

@@ -26,11 +26,12 @@ async def test_the_first_start_shows_the_map_and_enter_opens_the_lesson(
 ) -> None:
     app = make_app(tmp_path, language)
     async with app.run_test(size=size) as pilot:
-        await sees(pilot, "L08", "75", {"zh": "先修", "en": "Before"}[language])
+        first = app.catalog.course.lessons[0]
+        await sees(pilot, first.id, str(first.minutes), {"zh": "学完你能", "en": "You will be able to"}[language])
         assert all(cells(line) <= size[0] for line in shown(app).splitlines())
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, LessonScreen))
-        await sees(pilot, "1/14")
+        await sees(pilot, f"1/{len(app.catalog.lesson(first, language).steps)}")
 
 
 async def test_the_map_tells_what_was_done(tmp_path: Path) -> None:

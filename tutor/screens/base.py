@@ -9,6 +9,7 @@ from textual.app import RenderResult
 from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.worker import Worker
 
 from engine.contract.message import Message
 from tutor.bindings import bar_keys, keys_for
@@ -60,6 +61,11 @@ class TutorScreen(Screen[None]):
             self._complete = True
             self.call_after_refresh(self.complete)
             self.call_after_refresh(self.tutor.catalog.cache.save)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Let a failed worker end the tutor, unless the screen it worked for is gone: then nothing was lost."""
+        if event.worker.error is not None and self.is_attached and self.children:
+            raise event.worker.error
 
     def retranslate(self) -> None:
         """Show everything in the language that has just been chosen."""

@@ -87,7 +87,7 @@ class BenchScreen(LabKeys, TutorScreen):
 
     def retranslate(self) -> None:
         """Show the lab in the other language, with what was changed."""
-        self.run_worker(self._retranslated(), group="step")
+        self.run_worker(self._retranslated(), group="step", exit_on_error=False)
 
     async def _retranslated(self) -> None:
         async with self._panes:

@@ -39,6 +39,8 @@ class LessonScreen(LabKeys, TutorScreen):
     def __init__(self, place: Place) -> None:
         super().__init__()
         self._place = place
+        self._text: StepText
+        self._both_panes = Horizontal(id="panes")
         self._panes = Lock()  # a step is shown whole before the next one takes its place
         self._shown: tuple[str, str, str] | None = None
         self._when_lab_is_there: Callable[[], None] | None = None
@@ -56,18 +58,19 @@ class LessonScreen(LabKeys, TutorScreen):
     def compose(self) -> ComposeResult:
         """Show the frame and the open step."""
         yield TopBar()
-        with Horizontal(id="panes"):
-            yield StepText(self.session, self.say, self.tutor.catalog.cache, id="text")
+        self._text = StepText(self.session, self.say, self.tutor.catalog.cache, id="text")
+        with self._both_panes:
+            yield self._text
         yield KeyBar()
 
     def on_mount(self) -> None:
         """Give the text the keyboard."""
-        self.query_one(StepText).focus()
+        self._text.focus()
 
     async def complete(self) -> None:
         """Show the rest of the step, and its lab, when its beginning is on the screen."""
         async with self._panes:
-            await self.query_one(StepText).complete()
+            await self._text.complete()
             if not self.query("#bench"):
                 await self._open_bench()
 
@@ -75,7 +78,7 @@ class LessonScreen(LabKeys, TutorScreen):
         """Put the step's lab beside the text, and run what the text's numbers need."""
         from tutor.screens.beside import beside
 
-        await self.query_one("#panes").mount(beside(self.session, self.tutor, id="bench"))
+        await self._both_panes.mount(beside(self.session, self.tutor, id="bench"))
         self._shown = self._wanted
         self._run_quoted()
         action, self._when_lab_is_there = self._when_lab_is_there, None
@@ -114,7 +117,7 @@ class LessonScreen(LabKeys, TutorScreen):
             if self._shown == self._wanted:
                 return
             async with self.batch():
-                await self.query_one(StepText).show_step(keep_scroll=keep_scroll)
+                await self._text.show_step(keep_scroll=keep_scroll)
                 await self.query("#bench").remove()
                 await self._open_bench()
         self.refresh_bars()
@@ -123,17 +126,17 @@ class LessonScreen(LabKeys, TutorScreen):
     def retranslate(self) -> None:
         """Show the same step, at the same place, in the other language."""
         self.session.translate(self.tutor.language)
-        self.run_worker(self._retranslated(), group="step")
+        self.run_worker(self._retranslated(), group="step", exit_on_error=False)
 
     async def _retranslated(self) -> None:
         panel = self.panel
         kept = panel.keep() if panel is not None else None
-        on_text = self.query_one(StepText).has_focus_within
+        on_text = self._text.has_focus_within
         await self._show_step(keep_scroll=True)
         if kept is not None and self.panel is not None:
             self.panel.restore(kept)
         if on_text or self.panel is None:
-            self.query_one(StepText).focus()
+            self._text.focus()
         else:
             self.panel.take_keyboard()
 
@@ -144,10 +147,10 @@ class LessonScreen(LabKeys, TutorScreen):
         if place.info.id != self.session.info.id:
             self._session = LessonSession(place.info, self.tutor.catalog, self.tutor.store, self.tutor.language)
             self._remember(place.step or self.session.resume_at())
-            self.query_one(StepText).session = self.session
+            self._text.session = self.session
         else:
             self._remember(place.step or self.session.step.id)
-        self.run_worker(self._open_step(), group="step")
+        self.run_worker(self._open_step(), group="step", exit_on_error=False)
 
     def _remember(self, step: str) -> None:
         assert self._session is not None
@@ -155,7 +158,7 @@ class LessonScreen(LabKeys, TutorScreen):
 
     async def _open_step(self) -> None:
         self.remove_class("show-lab")
-        self.query_one(StepText).focus()
+        self._text.focus()
         await self._show_step()
 
     def _move(self, by: int) -> bool:
@@ -178,7 +181,7 @@ class LessonScreen(LabKeys, TutorScreen):
 
     def action_advance(self) -> None:
         """Do the obvious next thing: read on, predict, run, look, answer, go on."""
-        text, panel = self.query_one(StepText), self.panel
+        text, panel = self._text, self.panel
         if text.has_focus and not text.at_end:
             text.read_on()
         elif self._waits_for_lab(self.action_advance):
@@ -203,7 +206,7 @@ class LessonScreen(LabKeys, TutorScreen):
 
     def action_back(self) -> None:
         """Stop a run, or go back one level: from a question or the lab to the text, from the text to the map."""
-        text, panel = self.query_one(StepText), self.panel
+        text, panel = self._text, self.panel
         if panel is not None and panel.cancel():
             return
         if text.has_focus and not self.has_class("show-lab"):
@@ -220,7 +223,7 @@ class LessonScreen(LabKeys, TutorScreen):
     def _back_to_text(self) -> None:
         """Read on in the text where it pointed to the lab."""
         self._show_lab(False)
-        text = self.query_one(StepText)
+        text = self._text
         text.focus()
         for pointer in text.query(".lab-pointer"):
             self.call_after_refresh(pointer.scroll_visible, animate=False, top=True)
@@ -238,7 +241,7 @@ class LessonScreen(LabKeys, TutorScreen):
 
     def action_switch_pane(self) -> None:
         """Give the keyboard to the other pane, showing it where there is room for one only."""
-        text = self.query_one(StepText)
+        text = self._text
         if self._waits_for_lab(self.action_switch_pane):
             return
         if self.panel is None:
@@ -250,7 +253,7 @@ class LessonScreen(LabKeys, TutorScreen):
 
     def action_toggle_tex(self) -> None:
         """Show formulas as TeX, or as pictures again."""
-        self.query_one(StepText).toggle_tex()
+        self._text.toggle_tex()
 
     # -- answers and results (handlers by Textual's names: importing the classes would delay the first frame) ----
 
@@ -275,7 +278,7 @@ class LessonScreen(LabKeys, TutorScreen):
 
     def on_question_view_left(self, event: QuestionView.Left) -> None:
         """Go on from a question."""
-        self.query_one(StepText).focus()
+        self._text.focus()
         self.action_advance()
 
     def _prediction_made(self) -> None:
@@ -288,7 +291,7 @@ class LessonScreen(LabKeys, TutorScreen):
             question.focus_answer()
             return
         panel.show_own_result()
-        self.query_one(StepText).refresh_quotes()
+        self._text.refresh_quotes()
 
     def on_lab_panel_finished(self, event: LabPanel.Finished) -> None:
         """Keep a run; one with the lesson's own parameters answers predictions and fills quotes."""
@@ -304,13 +307,13 @@ class LessonScreen(LabKeys, TutorScreen):
                 self.tutor.saving(saved)
         event.panel.update_questions({p.id: self.session.words(p, self.say) for p in self.session.step.predictions})
         event.panel.reveal()
-        self.query_one(StepText).refresh_quotes()
+        self._text.refresh_quotes()
 
     def _run_quoted(self) -> None:
         """Run the labs of other steps whose numbers this step quotes."""
         from tutor.screens.quoted import run_quoted
 
-        run_quoted(self.tutor, self.session, self.query_one(StepText).refresh_quotes)
+        run_quoted(self.tutor, self.session, self._text.refresh_quotes)
 
     @property
     def panel(self) -> LabPanel | None:
