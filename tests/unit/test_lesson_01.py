@@ -13,24 +13,13 @@ import pytest
 import torch
 
 from engine.labs.tokens import build_vocabulary
+from tests.unit.lesson_texts import matrices, prose
 from tests.unit.test_lessons import answer_of, code, lesson
 from tutor.course.catalog import LANGUAGES
-from tutor.course.model import Prose, Quiz
+from tutor.course.model import Quiz
 
 SLUG = "sequences"
 WORDS = {"en": ("dog", "bites", "man", "sleeps"), "zh": ("狗", "咬", "人", "睡")}
-
-
-def prose(step_id: str, language: str) -> str:
-    step = lesson(SLUG, language).step(step_id)
-    assert step is not None
-    return "\n".join(block.source for block in step.blocks if isinstance(block, Prose))
-
-
-def matrices(tex: str) -> list[torch.Tensor]:
-    """The matrices of a formula, `1 & 0 \\\\ 0 & 1`, in order."""
-    found = re.findall(r"\\begin\{pmatrix\}(.*?)\\end\{pmatrix\}", tex, re.DOTALL)
-    return [torch.tensor([[float(n) for n in row.split("&")] for row in body.split(r"\\")]) for body in found]
 
 
 def test_the_lesson_has_everything_the_curriculum_asks_for() -> None:
@@ -45,9 +34,9 @@ def test_the_lesson_has_everything_the_curriculum_asks_for() -> None:
 def test_both_headlines_have_the_matrices_of_the_hand_example_and_the_same_sum(language: str) -> None:
     first, second, third, _ = WORDS[language]
     rows = {first: [1.0, 0.0], second: [0.0, 1.0], third: [1.0, 1.0]}
-    shown = matrices(prose("by-hand", language))
-    assert torch.equal(shown[0], torch.tensor([rows[word] for word in (first, second, third)]))
-    assert torch.equal(shown[1], torch.tensor([rows[word] for word in (third, second, first)]))
+    shown = matrices(prose(SLUG, "by-hand", language))
+    assert torch.equal(shown[0], torch.tensor([rows[word] for word in (first, second, third)], dtype=torch.float64))
+    assert torch.equal(shown[1], torch.tensor([rows[word] for word in (third, second, first)], dtype=torch.float64))
     assert [matrix.sum(0).tolist() for matrix in shown] == [[2.0, 2.0], [2.0, 2.0]]
 
 
@@ -55,10 +44,10 @@ def test_both_headlines_have_the_matrices_of_the_hand_example_and_the_same_sum(l
 def test_the_ids_of_the_table_and_of_the_batch_are_those_of_the_lab(language: str) -> None:
     first, second, third, fourth = WORDS[language]
     vocabulary = build_vocabulary([first, second, third, first, fourth])
-    table = re.findall(r"^\| (\d) \| `?([^`|]+?)`? \|", prose("ids", language), re.MULTILINE)
+    table = re.findall(r"^\| (\d) \| `?([^`|]+?)`? \|", prose(SLUG, "ids", language), re.MULTILINE)
     assert {entry: int(number) for number, entry in table} == vocabulary
     batch = [[first, second, third], [first, fourth]]
-    ids = re.findall(r"(\d \d \d) +((?:True|False) +(?:True|False) +(?:True|False))", prose("batch", language))
+    ids = re.findall(r"(\d \d \d) +((?:True|False) +(?:True|False) +(?:True|False))", prose(SLUG, "batch", language))
     assert [row.split() for row, _ in ids] == [
         [str(vocabulary[word]) for word in sentence] + ["0"] * (3 - len(sentence)) for sentence in batch
     ]
@@ -94,7 +83,7 @@ def merged(word: list[str], pair: tuple[str, str]) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_merges_are_those_of_byte_pair_encoding(language: str) -> None:
     words = [list(word) for word in ("low", "lower", "lowest")]
-    lines = [line for line in prose("subwords", language).splitlines() if re.search(r"(l o w|lo|low) ", line)]
+    lines = [line for line in prose(SLUG, "subwords", language).splitlines() if re.search(r"(l o w|lo|low) ", line)]
     merges = []
     for _ in range(3):
         counts = Counter(pair for word in words for pair in pairwise(word))
