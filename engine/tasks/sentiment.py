@@ -1,4 +1,4 @@
-"""SENT: short reviews whose verdict cannot be read off single words.
+"""SENT: short reviews whose verdict cannot be read off single words (the words: engine.contract.reviews).
 
     plain      30 %   the plot was dull
     negated    30 %   the plot was not dull                          the opposite of its adjective
@@ -12,58 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.contract.reviews import WORDS, ReviewWords
 from engine.tasks.draws import Draws
 from engine.tasks.split import held_out
 from engine.tasks.vocabulary import Vocabulary
 
 KINDS = ("plain", "negated", "contrast")
-
-
-@dataclass(frozen=True)
-class ReviewWords:
-    """The words of one language; each entry of `subjects` and `verb` is a list of tokens."""
-
-    subjects: tuple[tuple[str, ...], ...]
-    verb: tuple[str, ...]
-    negation: str
-    adverbs: tuple[str, ...]
-    good: tuple[str, ...]
-    bad: tuple[str, ...]
-    but: str
-    although: str
-
-    @property
-    def all(self) -> tuple[str, ...]:
-        """Every word once, in a fixed order."""
-        subjects = (word for subject in self.subjects for word in subject)
-        ordered = (*subjects, *self.verb, self.negation, *self.adverbs, *self.good, *self.bad, self.but, self.although)
-        return tuple(dict.fromkeys(ordered))
-
-
-WORDS = {
-    "en": ReviewWords(
-        subjects=tuple(
-            ("the", noun) for noun in ("film", "plot", "acting", "music", "ending", "script", "pacing", "cast")
-        ),
-        verb=("was",),
-        negation="not",
-        adverbs=("really", "quite", "honestly", "just"),
-        good=("great", "lovely", "brilliant", "moving", "fresh", "clever", "warm", "funny"),
-        bad=("dull", "awful", "boring", "messy", "weak", "flat", "cold", "silly"),
-        but="but",
-        although="although",
-    ),
-    "zh": ReviewWords(
-        subjects=tuple((noun,) for noun in ("剧情", "表演", "音乐", "结局", "画面", "台词", "节奏", "演员")),
-        verb=(),
-        negation="不",
-        adverbs=("真的", "确实", "非常", "实在"),
-        good=("精彩", "动人", "新鲜", "出色", "有趣", "细腻", "温暖", "巧妙"),
-        bad=("无聊", "糟糕", "混乱", "平淡", "俗套", "生硬", "冷淡", "幼稚"),
-        but="但是",
-        although="尽管",
-    ),
-}
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ Whoever can guess the last word has understood the sentence; nobody has to say w
 
 from __future__ import annotations
 
+from engine.contract.reviews import WORDS
 from engine.tasks.draws import Draws
-from engine.tasks.sentiment import WORDS, draw_reviews
+from engine.tasks.sentiment import draw_reviews
 from engine.tasks.vocabulary import Vocabulary
 
 LINK = {"en": ("so", "we"), "zh": ("所以", "我们")}

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from engine.contract.message import Message, say
+from engine.contract.reviews import WORDS
 from engine.contract.toy_translation import CHINESE, ENGLISH, OBJECTS, PLACES, SUBJECTS, TIMES, VERBS, read_clause
 from engine.tasks.adding import BASELINE, adding
 from engine.tasks.dates import FORMATS, characters, draw_dates, ordinal, write
@@ -20,7 +21,7 @@ from engine.tasks.draws import Draws
 from engine.tasks.previous import previous
 from engine.tasks.recall import SYMBOLS, TOKENS, recall
 from engine.tasks.reverse import reverse
-from engine.tasks.sentiment import KINDS, WORDS, draw_reviews, vocabulary
+from engine.tasks.sentiment import KINDS, draw_reviews, vocabulary
 from engine.tasks.split import held_out
 from engine.tasks.translation import LONGEST_SOURCE, LONGEST_TARGET, SOURCE, TARGET, draw_clauses
 from engine.tasks.verdicts import DISPLEASED, PLEASED, draw_verdicts, verdict_vocabulary
