@@ -30,6 +30,7 @@ MODULES = {
     "norm-order": "norm_order",
     "cost": "cost",
     "families": "families",
+    "long-context": "long_context",
 }
 
 
