@@ -67,6 +67,11 @@ class TutorScreen(Screen[None]):
         if event.worker.error is not None and self.is_attached and self.children:
             raise event.worker.error
 
+    def _compositor_refresh(self) -> None:
+        """Draw, but not in a batch (the app's start is one): Textual would draw everything and throw it away."""
+        if not self.app._batch_count:
+            super()._compositor_refresh()
+
     def retranslate(self) -> None:
         """Show everything in the language that has just been chosen."""
         self.refresh_bars()
