@@ -20,7 +20,7 @@ import msgspec
 
 T = TypeVar("T")
 
-KEPT = 24
+KEPT = 64
 _DIGEST = 16
 _MAKERS = ("course", "text", "text/formula", "i18n", "i18n/zh")
 
