@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
+from textual.errors import NoWidget
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -158,7 +159,10 @@ class FigureView(Widget, Generic[PanelT], can_focus=True):
 
     def action_go(self, direction: int) -> None:
         """Scroll by a line, or go to the neighbouring figure when this one's edge is in view."""
-        clip = self.screen.find_widget(self).clip
+        try:
+            clip = self.screen.find_widget(self).clip
+        except NoWidget:  # the figure is on its way in or out
+            return
         seen = self.region.y >= clip.y if direction < 0 else self.region.bottom <= clip.bottom
         page = self.page
         if seen or page is None:
