@@ -1,7 +1,8 @@
-"""Who depends on whom: one gradient per output position, and where it is not zero.
+"""Who depends on whom: the gradient of every output position, and where it is not zero.
 
 A position j cannot reach an output i exactly when ∂output_i/∂input_j = 0. The gradient of a random mixture of the
 features of output_i is taken, in which only a chance of measure zero could cancel; masked attention gives exact zeros.
+As in `autograd`, copy i of the inputs derives output i, so that one pass gives all of them.
 """
 
 from __future__ import annotations
@@ -12,23 +13,15 @@ import torch
 from torch import Tensor
 
 
-def influence(
-    compute: Callable[[Tensor], Tensor],
-    inputs: Tensor,
-    generator: torch.Generator,
-    check: Callable[[], None] = lambda: None,
-) -> Tensor:
-    """Return ‖∂(r · output_i)/∂input_j‖ for outputs (m, d_out) of inputs (n, d_in): (m, n).
+def influence(compute: Callable[[Tensor], Tensor], inputs: Tensor, generator: torch.Generator) -> Tensor:
+    """Return ‖∂(r · output_i)/∂input_j‖ for the n positions of `inputs` (n, d), outputs in rows: (n, n).
 
-    `check` is called before every row.
+    `compute` turns a batch (n, n, d) into outputs (n, n, d_out).
     """
-    leaf = inputs.detach().requires_grad_()
-    outputs = compute(leaf)  # (m, d_out)
-    mixture = torch.randn(outputs.shape[1], generator=generator, dtype=outputs.dtype).to(outputs.device)
-    mixed = outputs @ mixture  # (m,)
-    rows = []
-    for one in mixed:
-        check()
-        (gradient,) = torch.autograd.grad(one, leaf, retain_graph=True)
-        rows.append(gradient.norm(dim=-1))  # (n,)
-    return torch.stack(rows)
+    copies = inputs.detach().expand(len(inputs), -1, -1).clone().requires_grad_()  # (copy, n, d)
+    outputs = compute(copies)
+    mixture = torch.randn(outputs.shape[-1], generator=generator, dtype=outputs.dtype).to(outputs.device)
+    own = (outputs @ mixture).diagonal()  # output i of copy i, (n,)
+    (gradient,) = torch.autograd.grad(own.sum(), copies)
+    sizes: Tensor = gradient.norm(dim=-1)
+    return sizes

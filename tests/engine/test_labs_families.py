@@ -65,7 +65,7 @@ def test_visibility_is_full_or_lower_triangular_or_two_stacks() -> None:
 
 
 def test_influence_is_zero_exactly_where_nothing_passes() -> None:
-    mix = torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]], dtype=torch.float64)
+    mix = torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
     inputs = torch.ones(3, 2, dtype=torch.float64)
     depends = influence(lambda x: mix @ x, inputs, torch.Generator().manual_seed(0))
     assert ((depends > 0) == (mix > 0)).all()

@@ -26,6 +26,7 @@ MODULES = {
     "shuffle": "shuffle",
     "heads": "heads",
     "sinusoid": "sinusoid",
+    "pe-race": "pe_race",
     "layernorm": "layernorm",
     "norm-order": "norm_order",
     "cost": "cost",

@@ -30,7 +30,7 @@ class FamiliesParams(Params, frozen=True, forbid_unknown_fields=True):
     Without spans one is drawn that is as long as the mask rate says.
     """
 
-    family: Annotated[str, Choice(say("family"), ("BERT", "GPT", "T5"))] = "BERT"
+    family: Annotated[str, Choice(say("family"), ("BERT", "GPT", "T5"), (say("BERT"), say("GPT"), say("T5")))] = "BERT"
     text: Annotated[str, TEXT] = ""
     mask_rate: Annotated[float, Real(say("share of masked tokens"), 0.05, 0.4)] = 0.15
     spans: Annotated[tuple[Span, ...], SPANS] = ((2.0, 4.0), (5.0, 6.0))

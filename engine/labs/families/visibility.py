@@ -34,16 +34,17 @@ def dependence(family: str, read: int, said: int, context: Context) -> Tensor:
     masks = {"BERT": None, "GPT": causal_mask(read)}
 
     def one_stack(stream: Tensor) -> Tensor:
-        seen, _ = look(stream, masks[family])  # (n, width)
+        seen, _ = look(stream, masks[family])  # (…, n, width)
         output: Tensor = stream + seen
         return output
 
     def two_stacks(both: Tensor) -> Tensor:
-        encoded = both[:read] + look(both[:read])[0]  # (read, width)
-        spoken = both[read:] + attention("decoder")(both[read:], causal_mask(said))[0]  # (said, width)
+        source, target = both[..., :read, :], both[..., read:, :]
+        encoded = source + look(source)[0]  # (…, read, width)
+        spoken = target + attention("decoder")(target, causal_mask(said))[0]  # (…, said, width)
         spoken = spoken + attention("cross-attention")(spoken, memory=encoded)[0]
-        return torch.cat([encoded, spoken])
+        return torch.cat([encoded, spoken], dim=-2)
 
     inputs = context.normal("inputs", read + said, WIDTH)
     compute = two_stacks if family == "T5" else one_stack
-    return influence(compute, inputs, context.generator("mixture"), context.check)
+    return influence(compute, inputs, context.generator("mixture"))
