@@ -10,8 +10,8 @@ from tests.ui.pilot import SIZES, make_app, sees, shown, until
 from tutor.progress.store import Store
 from tutor.screens.home import HomeScreen
 from tutor.screens.lesson import LessonScreen
+from tutor.widgets.form_rows import FormRows
 from tutor.widgets.lab_panel import LabPanel
-from tutor.widgets.parameter_form import FormRows
 from tutor.widgets.question import QuestionView
 from tutor.widgets.step_text import StepText
 

@@ -14,8 +14,8 @@ from engine.contract.message import Message
 from engine.contract.parameters import defaults, kinds
 from tutor.screens.base import KeyBar, TopBar, TutorScreen, bindings_of
 from tutor.screens.lab_keys import LabKeys
+from tutor.widgets.form_rows import SEED_FIELD
 from tutor.widgets.lab_panel import LabPanel, LabSetup
-from tutor.widgets.parameter_form import SEED_FIELD
 
 
 class BenchScreen(LabKeys, TutorScreen):

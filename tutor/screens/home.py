@@ -116,7 +116,7 @@ class HomeScreen(TutorScreen):
     def _details(self, info: LessonInfo) -> Text:
         language = self.tutor.language
         minutes = self.say(say("{minutes} min", minutes=info.minutes))
-        text = Text.assemble((f"{info.id}  {info.title.of(language)}", "bold"), f"   {minutes}\n\n")
+        text = Text.assemble((f"{info.id}  {info.title.of(language)}", "bold"), "\n", (minutes, "dim"), "\n\n")
         if objectives := info.objectives.of(language):
             text.append(self.say(say("You will be able to: ")), style="dim").append(objectives + "\n\n")
         labs = [name for name in info.labs if name in MODULES]

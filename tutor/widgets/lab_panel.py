@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
@@ -29,6 +28,7 @@ from tutor.questions import QuestionState, QuestionText
 from tutor.runs import Request
 from tutor.widgets.parameter_form import ParameterForm
 from tutor.widgets.question import QuestionView
+from tutor.widgets.report_text import after_figures, described
 from tutor.widgets.rule import TitledRule
 
 if TYPE_CHECKING:
@@ -270,7 +270,8 @@ class LabPanel(Vertical):
             return
         self.show_panels(self.report.panels)
         self._after_figures.display = True
-        self._after_figures.update(self._after(self.report))
+        notice = self.setup.notice or self.tutor.tr(self.lab.notice)
+        self._after_figures.update(after_figures(self.report, notice, self.tutor.tr))
         if self._lands_when_shown:
             self._lands_when_shown = False
             self.call_after_refresh(self._land)
@@ -295,23 +296,6 @@ class LabPanel(Vertical):
         else:
             self._results.mount(FigureGrid(panels, self.tutor.language), before=0)
 
-    def _after(self, report: Report) -> Text:
-        """Return what stands under the figures: what to notice, and what was checked."""
-        text = Text()
-        notice = self.setup.notice or self.tutor.tr(self.lab.notice)
-        if notice:
-            from tutor.text.inline import line
-
-            text.append_text(Text.assemble("▸ ", line(notice), "\n"))
-        for invariant in report.invariants:
-            mark = {True: "✓", False: "✗", None: "–"}[invariant.holds]
-            style = "bold" if invariant.holds is False else ""
-            name, detail = self.tutor.tr(invariant.name), self.tutor.tr(invariant.detail)
-            text.append(f"{mark} {name}", style=style)
-            text.append(f"  {detail}\n", style="dim")
-        text.rstrip()
-        return text
-
     def _say(self, message: Message | None, *, failed: bool = False) -> None:
         self._status = message
         self._status_line.set_class(failed, "failed")
@@ -334,9 +318,7 @@ class LabPanel(Vertical):
 
     def describe(self) -> str:
         """Return the figures as plain text with their numbers."""
-        from tutor.pictures.panel import plain_lines
-
         if self.report is None or self.withheld:
             return self.tutor.tr(say("There is no result yet."))
         width = max(40, min(96, int(self.app.size.width * 0.96) - 8))  # inside the dialog that shows it
-        return "\n\n".join("\n".join(plain_lines(panel, width, self.tutor.tr)) for panel in self.report.panels)
+        return described(self.report, width, self.tutor.tr)
