@@ -29,6 +29,7 @@ MODULES = {
     "pe-race": "pe_race",
     "layernorm": "layernorm",
     "norm-order": "norm_order",
+    "train-tricks": "train_tricks",
     "cost": "cost",
     "families": "families",
     "long-context": "long_context",
