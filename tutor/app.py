@@ -15,7 +15,6 @@ from rich.theme import Theme
 from textual import on
 from textual.app import App
 from textual.driver import Driver
-from textual.events import Resize
 from textual.message import Message as Event
 from textual.reactive import Initialize, Reactive, var
 
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     from tutor.engine_client.client import EngineClient
     from tutor.progress.store import Store
     from tutor.runs import Request, Runs
-
-SMALLEST = (60, 20)
 
 
 @dataclass(frozen=True)
@@ -338,16 +335,3 @@ class TutorApp(App[None]):
     def action_help_quit(self) -> None:
         """Ctrl+C leaves at once: everything is saved already."""
         self.exit()
-
-    # -- size -------------------------------------------------------------------------------------------------
-
-    @on(Resize)
-    def _mind_the_size(self, event: Resize) -> None:
-        from tutor.screens.too_small import TooSmallScreen
-
-        small = event.size.width < SMALLEST[0] or event.size.height < SMALLEST[1]
-        shown = isinstance(self.screen, TooSmallScreen)
-        if small and not shown:
-            self.push_screen(TooSmallScreen())
-        elif shown and not small:
-            self.pop_screen()

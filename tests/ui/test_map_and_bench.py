@@ -14,7 +14,6 @@ from tutor.screens.bench import BenchScreen
 from tutor.screens.help import HelpScreen
 from tutor.screens.home import HomeScreen
 from tutor.screens.lesson import LessonScreen
-from tutor.screens.too_small import TooSmallScreen
 from tutor.text.width import cells
 from tutor.widgets.heatmap import HeatmapView
 
@@ -115,11 +114,22 @@ async def test_a_window_that_is_too_small_says_so_and_recovers(tmp_path: Path) -
     async with app.run_test(size=(80, 24)) as pilot:
         await sees(pilot, "One query")
         await pilot.resize_terminal(50, 15)
-        await until(pilot, lambda: isinstance(app.screen, TooSmallScreen))
         await sees(pilot, "50 × 15")
+        assert "One query" not in shown(app)
+        await pilot.press("right_square_bracket", "enter")  # nothing is done unseen
         await pilot.resize_terminal(80, 24)
-        await until(pilot, lambda: isinstance(app.screen, LessonScreen))
-        await sees(pilot, "One query")
+        await sees(pilot, "One query", "4/14")
+
+
+async def test_a_list_is_left_once_however_often_enter_is_pressed(tmp_path: Path) -> None:
+    app = make_app(tmp_path, "en")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("l")
+        await sees(pilot, "sdpa")
+        labs = app.screen
+        for _ in range(3):
+            labs.leave("sdpa")  # type: ignore[attr-defined]
+        await until(pilot, lambda: isinstance(app.screen, BenchScreen))
 
 
 async def test_the_theme_changes_and_is_remembered(tmp_path: Path) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.text import Text
 from textual.app import RenderResult
 from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import Static
 from textual.worker import Worker
 
-from engine.contract.message import Message
+from engine.contract.message import Message, say
 from tutor.bindings import bar_keys, keys_for
 from tutor.text.width import cells, cut
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from tutor.app import TutorApp
+
+
+SMALLEST = (60, 20)
 
 
 def bindings_of(place: str) -> list[BindingType]:
@@ -29,11 +33,48 @@ def bindings_of(place: str) -> list[BindingType]:
     ]
 
 
-class TutorScreen(Screen[None]):
-    """A screen with a top line and a key bar that can be translated in place."""
+class Leaving:
+    """For a screen that can be left only once, however often and fast the key is pressed."""
+
+    _left = False
+
+    def leave(self, result: Any = None) -> None:
+        """Leave the screen with `result`."""
+        screen = cast("Screen[Any]", self)
+        if not self._left and screen.is_current:
+            self._left = True
+            screen.dismiss(result)
+
+    def action_leave(self) -> None:
+        """Leave the screen with nothing."""
+        self.leave()
+
+
+class TutorScreen(Leaving, Screen[None]):
+    """A screen with a top line and a key bar that can be translated in place; it says when the window is too small."""
 
     PLACE: ClassVar[str] = "map"
     _complete = False
+    DEFAULT_CSS = """
+    TutorScreen > TooSmall { display: none; }
+    TutorScreen.-too-small > * { display: none; }
+    TutorScreen.-too-small > TooSmall { display: block; }
+    """
+
+    @property
+    def is_too_small(self) -> bool:
+        """Whether the window is too small to show anything but that."""
+        return self.app.size.width < SMALLEST[0] or self.app.size.height < SMALLEST[1]
+
+    def on_resize(self) -> None:
+        """Show the screen, or how large the window must be."""
+        self.set_class(self.is_too_small, "-too-small")
+        for sentence in self.query(TooSmall):
+            sentence.tell()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While nothing of it is shown, the screen only lets itself be left."""
+        return not self.is_too_small or action in ("quit", "switch_language", "app.quit", "app.switch_language")
 
     @property
     def tutor(self) -> TutorApp:
@@ -75,11 +116,28 @@ class TutorScreen(Screen[None]):
     def retranslate(self) -> None:
         """Show everything in the language that has just been chosen."""
         self.refresh_bars()
+        self.on_resize()
 
     def refresh_bars(self) -> None:
         """Draw the top line and the key bar anew."""
         for bar in self.query(Bar):
             bar.refresh()
+
+
+class TooSmall(Static):
+    """One sentence with the size there is and the size there must be."""
+
+    DEFAULT_CSS = "TooSmall { width: 1fr; height: 1fr; }"
+
+    def tell(self) -> None:
+        """Tell the present size."""
+        width, height = self.app.size
+        sentence = say(
+            "This window has {width} × {height} cells; the tutor needs 60 × 20. Enlarge it, or press q to leave.",
+            width=width,
+            height=height,
+        )
+        self.update(cast("TutorScreen", self.screen).say(sentence))
 
 
 class Bar(Widget):

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from engine.contract.labs import declaration
 from engine.contract.message import Message
 from engine.contract.parameters import defaults, kinds
-from tutor.screens.base import KeyBar, TopBar, TutorScreen, bindings_of
+from tutor.screens.base import KeyBar, TooSmall, TopBar, TutorScreen, bindings_of
 from tutor.screens.lab_keys import LabKeys
 from tutor.widgets.form_rows import SEED_FIELD
 from tutor.widgets.lab_panel import LabPanel, LabSetup
@@ -32,6 +32,7 @@ class BenchScreen(LabKeys, TutorScreen):
 
     def compose(self) -> ComposeResult:
         """Show the frame and the lab."""
+        yield TooSmall()
         yield TopBar()
         yield self._new_panel()
         yield KeyBar()
@@ -74,7 +75,7 @@ class BenchScreen(LabKeys, TutorScreen):
     def action_back(self) -> None:
         """Stop a run, or leave the bench."""
         if self.panel is None or not self.panel.cancel():
-            self.dismiss(None)
+            self.leave()
 
     @on(LabPanel.Finished)
     def _keep(self, event: LabPanel.Finished) -> None:

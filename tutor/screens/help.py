@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from engine.contract.message import Message, say
 from tutor.bindings import KEYS
+from tutor.screens.base import Leaving
 
 if TYPE_CHECKING:
     from tutor.app import TutorApp
@@ -32,10 +33,10 @@ IN_PANES: tuple[tuple[str, Message], ...] = (
 FUNCTION_KEYS = {key.id: key.keys.rpartition(",")[2].upper() for key in KEYS if ",f" in key.keys or key.keys[:1] == "f"}
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Leaving, ModalScreen[None]):
     """The table of keys; any of escape, enter, q and ? closes it."""
 
-    BINDINGS: ClassVar[list[Any]] = [("escape,enter,q,question_mark,f1", "dismiss", "close")]
+    BINDINGS: ClassVar[list[Any]] = [("escape,enter,q,question_mark,f1", "leave", "")]
 
     def compose(self) -> ComposeResult:
         """Show the table in a scroll."""

@@ -16,7 +16,7 @@ from engine.contract.labs import MODULES, declaration
 from engine.contract.message import say
 from tutor.course.model import LessonInfo, Place
 from tutor.progress.records import LessonProgress
-from tutor.screens.base import KeyBar, TopBar, TutorScreen, bindings_of
+from tutor.screens.base import KeyBar, TooSmall, TopBar, TutorScreen, bindings_of
 from tutor.text.width import cut, pad
 
 LIST_WIDTH = 36
@@ -30,6 +30,7 @@ class HomeScreen(TutorScreen):
 
     def compose(self) -> ComposeResult:
         """Show the frame, the list and the details."""
+        yield TooSmall()
         yield TopBar()
         with Horizontal(id="map"):
             yield OptionList(id="lessons")

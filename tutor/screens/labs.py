@@ -14,15 +14,16 @@ from textual.widgets.option_list import Option
 
 from engine.contract.labs import declaration, names
 from engine.contract.message import say
+from tutor.screens.base import Leaving
 
 if TYPE_CHECKING:
     from tutor.app import TutorApp
 
 
-class LabsScreen(ModalScreen[str | None]):
+class LabsScreen(Leaving, ModalScreen[str | None]):
     """Lets the learner choose a lab; escape chooses none."""
 
-    BINDINGS: ClassVar[list[Any]] = [("escape,l,f4", "dismiss", "close")]
+    BINDINGS: ClassVar[list[Any]] = [("escape,l,f4", "leave", "")]
 
     def compose(self) -> ComposeResult:
         """List name and title of every lab."""
@@ -38,4 +39,4 @@ class LabsScreen(ModalScreen[str | None]):
 
     @on(OptionList.OptionSelected)
     def _choose(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(event.option.id)
+        self.leave(event.option.id)

@@ -12,7 +12,7 @@ from textual.containers import Horizontal
 
 from tutor.course.model import Place, Predict, Quiz
 from tutor.lesson_session import LessonSession
-from tutor.screens.base import KeyBar, TopBar, TutorScreen, bindings_of
+from tutor.screens.base import KeyBar, TooSmall, TopBar, TutorScreen, bindings_of
 from tutor.screens.lab_keys import LabKeys
 from tutor.widgets.step_text import StepText
 
@@ -57,6 +57,7 @@ class LessonScreen(LabKeys, TutorScreen):
 
     def compose(self) -> ComposeResult:
         """Show the frame and the open step."""
+        yield TooSmall()
         yield TopBar()
         self._text = StepText(self.session, self.say, self.tutor.catalog.cache, id="text")
         with self._both_panes:
@@ -71,8 +72,10 @@ class LessonScreen(LabKeys, TutorScreen):
         """Show the rest of the step, and its lab, when its beginning is on the screen."""
         async with self._panes:
             await self._text.complete()
-            if not self.query("#bench"):
-                await self._open_bench()
+            await self._open_bench()
+            if self._text.showing is not self.session.step:
+                self._shown = ("", "", "")  # keys have moved on meanwhile
+        await self._show_step()
 
     async def _open_bench(self) -> None:
         """Put the step's lab beside the text, and run what the text's numbers need."""
@@ -114,8 +117,8 @@ class LessonScreen(LabKeys, TutorScreen):
     async def _show_step(self, *, keep_scroll: bool = False) -> None:
         """Show the session's step in both panes."""
         async with self._panes:
-            if self._shown == self._wanted:
-                return
+            if self._shown in (None, self._wanted):
+                return  # it is shown, or will be when the screen is complete
             async with self.batch():
                 await self._text.show_step(keep_scroll=keep_scroll)
                 await self.query("#bench").remove()

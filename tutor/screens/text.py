@@ -10,11 +10,13 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from tutor.screens.base import Leaving
 
-class TextScreen(ModalScreen[None]):
+
+class TextScreen(Leaving, ModalScreen[None]):
     """Shows a title and plain text; escape closes it."""
 
-    BINDINGS: ClassVar[list[Any]] = [("escape,enter,q,d", "dismiss", "close")]
+    BINDINGS: ClassVar[list[Any]] = [("escape,enter,q,d", "leave", "")]
     DEFAULT_CSS = """
     TextScreen .dialog { width: 106; height: auto; }
     TextScreen Static { width: auto; min-width: 100%; }

@@ -9,7 +9,7 @@ from textual.containers import VerticalScroll
 from textual.widget import Widget
 
 from engine.contract.message import say
-from tutor.course.model import Block, Exercise, LabBlock, Prose, Quiz
+from tutor.course.model import Block, Exercise, LabBlock, Prose, Quiz, Step
 from tutor.course.quotes import fill_quotes
 from tutor.widgets.prose import ProseView
 
@@ -35,6 +35,7 @@ class StepText(VerticalScroll):
         self.tr = tr
         self.cache = cache
         self.show_tex = False
+        self.showing: Step | None = None
 
     def on_mount(self) -> None:
         """Show the beginning of the open step; `complete` adds the rest when that is on the screen."""
@@ -60,6 +61,7 @@ class StepText(VerticalScroll):
     def _widgets(self) -> Iterator[Widget]:
         """Make the widgets of the step's blocks, each when it is asked for; the first lines are the start cache's."""
         cache: StartCache | None = self.cache
+        self.showing = self.session.step
         for block in self.session.step.blocks:
             if (widget := self._widget(block, cache)) is not None:
                 yield widget
