@@ -31,7 +31,7 @@ from engine.training.trainer import Trainer
 HIDDEN = 32
 BATCH = 32
 LAST = 20  # steps whose mean loss is the final loss
-WITH, WITHOUT = say("with clipping"), say("without")
+WITH, WITHOUT = say("with clipping"), say("without clipping")
 
 Batch = tuple[Tensor, Tensor]
 

@@ -42,7 +42,7 @@ def run(params: BackpropParams, context: Context) -> Iterator[Event]:
     trainers = [_trainer(model, params.lr_xor) for model in (net, flat)]
 
     def curves() -> Curves:
-        names = (say("with a hidden layer"), say("without"))
+        names = (say("with a hidden layer"), say("without a hidden layer"))
         lines = [(name, trainer.losses) for name, trainer in zip(names, trainers, strict=True)]
         return loss_curves(lines, params.steps, levels=[(say("guessing, ln 2"), math.log(2))])
 
