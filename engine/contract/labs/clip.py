@@ -25,7 +25,7 @@ LAB = Lab(
     title=say("Gradient clipping"),
     notice=say("Clipping repairs explosion, not vanishing: from a scale of .5 the loss stays at ln 4."),
     parameters=ClipParams,
-    estimate=lambda params: Cost(seconds=0.1 + params.steps * (0.8 + 0.14 * params.D) * 1e-3),
+    estimate=lambda params: Cost(seconds=0.1 + params.steps * (1.5 + 0.3 * params.D) * 1e-3),
     lessons=("gradients",),
     trains=True,
 )
