@@ -30,6 +30,7 @@ MODULES = {
     "layernorm": "layernorm",
     "norm-order": "norm_order",
     "train-tricks": "train_tricks",
+    "classifier": "classifier",
     "cost": "cost",
     "families": "families",
     "long-context": "long_context",
