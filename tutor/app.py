@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from asyncio import to_thread
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -23,7 +24,7 @@ from tutor.engine_client.state import EngineState
 from tutor.i18n import LANGUAGES, translate
 from tutor.screens.base import TutorScreen
 from tutor.text.styles import STYLES
-from tutor.themes import THEMES
+from tutor.themes import AVAILABLE, THEMES
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -48,13 +49,6 @@ class Opening:
     engine_command: Sequence[str] | None = None
     gpu_memory: str | None = None
     theme: str | None = None
-
-
-def _warm_up() -> None:
-    """Import what the first picture needs while nobody waits for it."""
-    from tutor.pictures.plotext_adapter import warm_up
-
-    warm_up()
 
 
 def _palette() -> type[Provider]:
@@ -117,8 +111,8 @@ class TutorApp(App[None]):
 
     @property
     def available_themes(self) -> dict[str, LookTheme]:
-        """Textual's themes and our two."""
-        return {**super().available_themes, **{theme.name: theme for theme in THEMES.values()}}
+        """Textual's themes and our two; made once, because Textual asks for every line it paints."""
+        return AVAILABLE
 
     def _first_theme(self) -> str:
         """Return the theme to begin with; one set later would have all styles read again before the first frame."""
@@ -153,17 +147,24 @@ class TutorApp(App[None]):
     def _after_first_frame(self) -> None:
         from tutor import painter
 
-        if not self.is_running:  # it was left at once
-            return
+        if self.is_running:  # not left at once
+            painter.install(self)
+            self.run_worker(self._bring_the_rest(), group="start")
+
+    async def _bring_the_rest(self) -> None:
+        """Start the engine and complete the screen, while keys are heard; what they need is imported aside."""
+        from tutor import warm_up
+
+        await to_thread(warm_up.import_all, warm_up.ENGINE)
+        self.engine.start()
+        await to_thread(warm_up.import_all, warm_up.SCREENS)
         self.has_shown_a_frame = True
+        if isinstance(self.screen, TutorScreen):
+            self.screen.on_screen_resume()
+        await to_thread(warm_up.import_pictures)
         if not gc.isenabled():  # `tutor.cli.open` put it off
             gc.freeze()
             gc.enable()
-        painter.install(self)
-        if isinstance(self.screen, TutorScreen):
-            self.screen.on_screen_resume()
-        self.engine.start()
-        self.run_worker(_warm_up, thread=True, group="warm-up", exit_on_error=False)
 
     def on_unmount(self) -> None:
         """End the engine and write what still waits."""

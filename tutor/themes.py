@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 DARK = Theme(
     name="tutor-dark",
@@ -65,3 +65,5 @@ LIGHT = Theme(
 )
 
 THEMES = {"dark": DARK, "light": LIGHT}
+AVAILABLE = {**BUILTIN_THEMES, **{theme.name: theme for theme in THEMES.values()}}
+"""Textual's themes and ours by Textual's names for them, for `TEXTUAL_THEME`."""

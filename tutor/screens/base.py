@@ -100,8 +100,11 @@ class TutorScreen(Leaving, Screen[None]):
         """Complete the screen after its first frame (the app does it for the very first screen)."""
         if self.tutor.has_shown_a_frame and not self._complete:
             self._complete = True
-            self.call_after_refresh(self.complete)
-            self.call_after_refresh(self.tutor.catalog.cache.save)
+            self.run_worker(self._completed(), group="complete")
+
+    async def _completed(self) -> None:
+        await self.complete()
+        self.tutor.catalog.cache.save()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Let a failed worker end the tutor, unless the screen it worked for is gone: then nothing was lost."""
