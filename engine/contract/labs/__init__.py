@@ -29,6 +29,7 @@ MODULES = {
     "pe-race": "pe_race",
     "layernorm": "layernorm",
     "norm-order": "norm_order",
+    "encoder": "encoder",
     "train-tricks": "train_tricks",
     "classifier": "classifier",
     "cost": "cost",
