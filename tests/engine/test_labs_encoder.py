@@ -17,6 +17,7 @@ from engine.labs.encoder.trained import _kept
 from tests.engine.reports import failed, heatmap, number, numbers, table
 
 VIEWS = ("maps", "entropy", "rollout", "repeat", "parity")
+SENTENCES = (
     "The cat sat on the mat",
     "我喜欢在咖啡馆里看书",
     "他他👍🏽a ❤️ ok ok",
@@ -30,10 +31,7 @@ def trained(request: pytest.FixtureRequest) -> Report:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize(
-    "sentence",
-    ["The cat sat on the mat", "我喜欢在咖啡馆里看书", "他他👍🏽a ❤️ ok ok", " ".join("abcdefghijklmnopqrstuvwx")],
-)
+@pytest.mark.parametrize("sentence", SENTENCES)
 def test_every_view_of_every_sentence_holds_its_invariants(view: str, sentence: str) -> None:
     report = run("encoder", view=view, sentence=sentence, embed_size=64)
     assert [str(invariant.name) for invariant in report.invariants if invariant.holds is not True] == []
