@@ -67,6 +67,7 @@ class Tested:
     tokens: float
     agreement: float  # share of words whose largest weight is on their gold word; NaN without attention
     gold_mass: float  # mean weight on the gold word; NaN without attention
+    missed_by_one: float  # of the largest weights off their gold word, the share one word away; NaN if there are none
     row_error: float
     padding_weight: float
     longest: int
@@ -151,20 +152,31 @@ def _test(model: Seq2seq, clauses: Sequence[Clause]) -> Tested:
     length = min(ids.shape[1], batch.target.shape[1])
     counted = batch.target != PAD  # (n, T)
     hits = ((ids[:, :length] == batch.target[:, :length]) & counted[:, :length]).sum().item()
-    agreement = gold_mass = math.nan
+    agreement = gold_mass = missed_by_one = math.nan
     row_error = padding_weight = 0.0
     if written_weights is not None:
         row_error = (written_weights.sum(-1) - 1).abs().max().item()
         padding_weight = written_weights.masked_select(~batch.kept[:, None]).sum().item()
         decoded = model(batch.source, batch.kept, batch.target, TARGET.ids[BEGIN])
-        agreement, gold_mass = _against_gold(decoded.weights, clauses)
+        agreement, gold_mass, missed_by_one = _against_gold(decoded.weights, clauses)
     return Tested(
-        written, right, hits / int(counted.sum()), agreement, gold_mass, row_error, padding_weight, ids.shape[1]
+        written,
+        right,
+        hits / int(counted.sum()),
+        agreement,
+        gold_mass,
+        missed_by_one,
+        row_error,
+        padding_weight,
+        ids.shape[1],
     )
 
 
-def _against_gold(weights: Tensor, clauses: Sequence[Clause]) -> tuple[float, float]:
-    """Compare teacher-forced weights (n, T, S) with the gold alignments: share of right peaks, mean gold weight."""
+def _against_gold(weights: Tensor, clauses: Sequence[Clause]) -> tuple[float, float, float]:
+    """Compare teacher-forced weights (n, T, S) with the gold alignments.
+
+    Return the share of right peaks, the mean gold weight, and the share of wrong peaks that are one word away.
+    """
     places = [
         (number, t, source)
         for number, clause in enumerate(clauses)
@@ -173,8 +185,9 @@ def _against_gold(weights: Tensor, clauses: Sequence[Clause]) -> tuple[float, fl
     ]
     number, t, gold = torch.tensor(places).T
     rows = weights[number, t]  # (words, S)
-    agreement = (rows.argmax(-1) == gold).double().mean().item()
-    return agreement, rows.gather(-1, gold[:, None]).double().mean().item()
+    off = (rows.argmax(-1) - gold).abs()  # (words,)
+    beside = (off[off > 0] == 1).double().mean().item()  # the mean of nothing is NaN
+    return (off == 0).double().mean().item(), rows.gather(-1, gold[:, None]).double().mean().item(), beside
 
 
 def _accuracy_table(tested: Tested) -> Table:
@@ -245,6 +258,7 @@ def _values(tested: Tested, trainer: Trainer[Batch], translation: str) -> dict[s
         "word_accuracy": tested.tokens,
         "alignment_agreement": tested.agreement,
         "gold_weight": tested.gold_mass,
+        "missed_by_one": tested.missed_by_one,
         "translation": translation,
         "first_loss": trainer.losses[0],
         "last_loss": trainer.losses[-1],
