@@ -10,9 +10,10 @@ import torch
 from engine.contract.labs.seq2seq import Seq2seqParams
 from engine.contract.parameters import InvalidParameters
 from engine.contract.report import Note, Report
+from engine.contract.toy_translation import Clause
 from engine.labs import run
 from engine.labs.seq2seq.model import Seq2seq, same_decoder
-from engine.labs.seq2seq.translate import own_panels
+from engine.labs.seq2seq.translate import _against_gold, own_panels
 from engine.tasks.draws import Draws
 from engine.tasks.translation import SOURCE, TARGET, draw_clauses
 from tests.engine.reports import failed, heatmap, number, table
@@ -47,6 +48,14 @@ def test_the_map_bends_where_the_word_order_does(report: Report) -> None:
     assert [row.index(1.0) if 1.0 in row else -1 for row in gold] == [0, 3, 5, 1, -1, 2]
     looked = [row.index(max(row)) for row in rows]
     assert sum(one == other.index(1.0) for one, other in zip(looked, gold, strict=True) if 1.0 in other) >= 4
+
+
+def test_peaks_off_their_gold_word_are_told_by_how_far_they_are() -> None:
+    clause = Clause("i", "took", some=False, object="lamps", place="station")
+    looked = [0, 4, 5, 1, 0, 5]  # gold: 0 3 5 1 − 2, so one peak is a word away and one is three
+    weights = torch.eye(6)[looked][None]
+    agreement, gold_mass, missed_by_one = _against_gold(weights, [clause])
+    assert (agreement, gold_mass, missed_by_one) == (pytest.approx(3 / 5), pytest.approx(3 / 5), 0.5)
 
 
 def test_examples_show_what_was_written_beside_what_is_right(report: Report) -> None:
