@@ -157,7 +157,7 @@ class TutorApp(App[None]):
 
         await to_thread(warm_up.import_all, warm_up.ENGINE)
         self.engine.start()
-        await to_thread(warm_up.import_all, warm_up.SCREENS)
+        await to_thread(warm_up.import_screens)
         self.has_shown_a_frame = True
         if isinstance(self.screen, TutorScreen):
             self.screen.on_screen_resume()

@@ -9,19 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 
 ENGINE = ("tutor.engine_client.client", "tutor.runs")
-SCREENS = (
-    "tutor.text.prose",
-    "markdown_it",
-    "markdown_it.tree",
-    "tutor.text.tables",
-    "rich.table",
-    "tutor.text.formula",
-    "tutor.text.formula.linear",
-    "tutor.course.grade",
-    "tutor.widgets.question",
-    "tutor.screens.beside",
-    "tutor.screens.quoted",
-)
+SCREENS = ("tutor.course.grade", "tutor.widgets.question", "tutor.screens.beside", "tutor.screens.quoted")
+SAMPLE = "*a*, $x_1$\n\n|a|b|\n|-|-|\n|1|2|\n\n$$\\sum_i \\frac{1}{\\sqrt{x_i}}$$"
 PICTURES = ("tutor.widgets.figure", "tutor.pictures.panel", "tutor.pictures.heatmap", "tutor.pictures.plotext_adapter")
 
 
@@ -29,6 +18,14 @@ def import_all(modules: tuple[str, ...]) -> None:
     """Import modules, so that whoever needs them next finds them there."""
     for module in modules:
         import_module(module)
+
+
+def import_screens() -> None:
+    """Import what completes a step; laying out a little of everything imports what reads Markdown and formulas."""
+    from tutor.text.prose import render
+
+    render(SAMPLE, 40)
+    import_all(SCREENS)
 
 
 def import_pictures() -> None:

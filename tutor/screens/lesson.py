@@ -73,9 +73,13 @@ class LessonScreen(LabKeys, TutorScreen):
         async with self._panes:
             await self._text.complete()
             await self._open_bench()
-            if self._text.showing is not self.session.step:
-                self._shown = ("", "", "")  # keys have moved on meanwhile
+            self._note_moves()
         await self._show_step()
+
+    def _note_moves(self) -> None:
+        """Let the next step be shown when keys have moved on while this one was put together."""
+        if self._text.showing is not self.session.step:
+            self._shown = ("", "", "")
 
     async def _open_bench(self) -> None:
         """Put the step's lab beside the text, and run what the text's numbers need."""
@@ -119,10 +123,14 @@ class LessonScreen(LabKeys, TutorScreen):
         async with self._panes:
             if self._shown in (None, self._wanted):
                 return  # it is shown, or will be when the screen is complete
+            widgets = await self._text.widgets()
+            while self._text.showing is not self.session.step:  # keys have moved on meanwhile
+                widgets = await self._text.widgets()
             async with self.batch():
-                await self._text.show_step(keep_scroll=keep_scroll)
+                await self._text.show_step(widgets, keep_scroll=keep_scroll)
                 await self.query("#bench").remove()
                 await self._open_bench()
+            self._note_moves()
         self.refresh_bars()
         self.call_after_refresh(self.tutor.catalog.cache.save)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
@@ -24,7 +25,7 @@ class StepText(VerticalScroll):
     """Shows one step; the next one takes its place."""
 
     DEFAULT_CSS = """
-    StepText { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
+    StepText { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
     StepText > .step-title { text-style: bold; }
     """
 
@@ -47,16 +48,30 @@ class StepText(VerticalScroll):
     async def complete(self) -> None:
         """Show the rest of the step."""
         later, self._later = self._later, iter(())
-        await self.mount_all(later)
+        for widget in later:
+            await self._lay_out(widget)
+            await self.mount(widget)
 
-    async def show_step(self, *, keep_scroll: bool = False) -> None:
-        """Show the session's step in place of what is shown."""
-        top = self.scroll_offset.y
+    async def widgets(self) -> list[Widget]:
+        """Return the session's step as widgets that are ready to be shown."""
         self._later = iter(())
+        widgets = list(self._widgets())
+        for widget in widgets:
+            await self._lay_out(widget)
+        return widgets
+
+    async def show_step(self, widgets: list[Widget], *, keep_scroll: bool = False) -> None:
+        """Show a step in place of what is shown."""
+        top = self.scroll_offset.y
         async with self.batch():
             await self.remove_children()
-            await self.mount_all(self._widgets())
+            await self.mount_all(widgets)
         self.scroll_to(y=top if keep_scroll else 0, animate=False)
+
+    async def _lay_out(self, widget: Widget) -> None:
+        """Break prose into lines in a thread: formulas take their time, and keys are to be heard meanwhile."""
+        if isinstance(widget, ProseView) and (width := self.scrollable_content_region.width):
+            await to_thread(widget.lines, width)
 
     def _widgets(self) -> Iterator[Widget]:
         """Make the widgets of the step's blocks, each when it is asked for; the first lines are the start cache's."""
