@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from textual.await_complete import AwaitComplete
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from engine.contract.labs import declaration, names
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
 
 class TutorPalette(CommandPalette):
     """The palette in the learner's language."""
+
+    _left = False
+
+    def dismiss(self, result: Any = None) -> AwaitComplete:
+        """Leave once: dismissing again would take away whatever screen is on top by then."""
+        if self._left or not self.is_current:
+            return AwaitComplete()
+        self._left = True
+        return super().dismiss(result)
 
     def _action_command_list(self, action: str) -> None:
         """Move in the list; Textual's own raises when it is paged through before it has lines."""

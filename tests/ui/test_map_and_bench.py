@@ -99,6 +99,19 @@ async def test_the_palette_finds_steps_and_labs(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, LessonScreen))
 
 
+async def test_the_palette_takes_nothing_else_along_when_enter_is_pressed_twice(tmp_path: Path) -> None:
+    app = make_app(tmp_path, "en", "self-attention")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await sees(pilot, "1/14")
+        await pilot.press("colon")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        palette = app.screen
+        for _ in range(3):
+            palette.dismiss()
+        await until(pilot, lambda: isinstance(app.screen, LessonScreen))
+        await sees(pilot, "1/14")
+
+
 async def test_help_shows_every_key_and_escape_closes_it(tmp_path: Path) -> None:
     app = make_app(tmp_path, "en")
     async with app.run_test(size=(120, 50)) as pilot:
