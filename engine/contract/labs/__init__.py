@@ -34,6 +34,7 @@ MODULES = {
     "classifier": "classifier",
     "cost": "cost",
     "families": "families",
+    "char-gpt": "char_gpt",
     "long-context": "long_context",
 }
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from engine.contract.declarations import Cost, Lab
 from engine.contract.kinds import Choice, Integer, Real, Text
+from engine.contract.languages import in_language
 from engine.contract.message import Message, say
 from engine.contract.parameters import Params, Problem, divisors_up_to
 from engine.contract.reviews import TypedReview, read_review
@@ -64,12 +65,6 @@ def heads_refused(heads: int, width: int) -> Message:
         width=width,
         valid=", ".join(map(str, divisors_up_to(width, MOST_HEADS))),
     )
-
-
-def in_language(kind: Text, text: str, language: str) -> str:
-    """Return `text`, or the default of `language` while `text` is still the other language's default."""
-    untouched = text in (kind.zh, kind.en) and language in ("zh", "en")
-    return kind.default(language) if untouched else text
 
 
 def own_review(params: ClassifierParams) -> TypedReview | Message:
