@@ -30,6 +30,7 @@ MODULES = {
     "layernorm": "layernorm",
     "norm-order": "norm_order",
     "encoder": "encoder",
+    "masks": "masks",
     "train-tricks": "train_tricks",
     "classifier": "classifier",
     "cost": "cost",
