@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,3 +80,13 @@ def test_training_labs_are_run_with_their_fewest_steps() -> None:
             assert parameters.get("steps", 0) >= 0
         else:
             assert parameters == {}
+
+
+def test_building_every_model_loads_no_compiler() -> None:
+    code = (
+        "import sys, torch; from engine.layers.gpt import GPT; from engine.layers.t5 import T5;"
+        "from engine.layers.transformer import Transformer; GPT(9, 8, 2, 1, 6); T5(9, 8, 2, 4, 1, 8);"
+        "Transformer(9, 9, 8, 2, 1, 8); print('torch._dynamo' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"  # it takes as long as torch itself, before a lab's first step
