@@ -27,11 +27,11 @@ from tutor.text.styles import STYLES
 from tutor.themes import AVAILABLE, THEMES
 
 if TYPE_CHECKING:
-    from textual.command import Provider
     from textual.theme import Theme as LookTheme
 
     from engine.contract.protocol import Reply
     from engine.contract.report import Report
+    from tutor.commands import Command
     from tutor.course.catalog import Catalog
     from tutor.course.model import Place
     from tutor.engine_client.client import EngineClient
@@ -51,20 +51,13 @@ class Opening:
     theme: str | None = None
 
 
-def _palette() -> type[Provider]:
-    from tutor.commands import TutorCommands
-
-    return TutorCommands
-
-
 class TutorApp(App[None]):
     """The tutor. Screens arrange, widgets show, this class passes on."""
 
     # The styles of the screens too: a screen that brought its own would have all of them read again.
     CSS_PATH: ClassVar[list[Any]] = ["app.tcss", "screens/home.tcss", "screens/lesson.tcss"]
     TITLE = "tutor"
-    COMMANDS: ClassVar[set[Any]] = {_palette}
-    COMMAND_PALETTE_BINDING = "f9"
+    ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[Any]] = []
 
     theme: Reactive[str] = Reactive(Initialize(lambda app: cast("TutorApp", app)._first_theme()))
@@ -322,10 +315,16 @@ class TutorApp(App[None]):
             self.open_bench(lab)
 
     def action_palette(self) -> None:
-        """Open the palette."""
-        from tutor.commands import TutorPalette
+        """Let the learner go anywhere, or do anything, by typing part of its name."""
+        from tutor.commands import commands
+        from tutor.screens.palette import PaletteScreen
 
-        self.push_screen(TutorPalette(placeholder=self.tr(say("lesson, step, lab or command …"))))
+        self.push_screen(PaletteScreen(list(commands(self, self.screen))), self._carry_out)
+
+    def _carry_out(self, command: Command | None) -> None:
+        """Do what was chosen, once the palette has gone."""
+        if command is not None:
+            self.call_later(command.run)
 
     def action_show_help(self) -> None:
         """Show every key."""

@@ -1,14 +1,13 @@
-"""The palette: every lesson, step and lab by name, and every command."""
+"""What the palette offers: every lesson, step and lab by name, and every command of the screen it was opened from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
-from textual.await_complete import AwaitComplete
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.screen import Screen
 
 from engine.contract.labs import declaration, names
 from engine.contract.message import say
@@ -18,72 +17,41 @@ from tutor.course.model import Place
 if TYPE_CHECKING:
     from tutor.app import TutorApp
 
-class TutorPalette(CommandPalette):
-    """The palette in the learner's language."""
-
-    _left = False
-
-    def dismiss(self, result: Any = None) -> AwaitComplete:
-        """Leave once: dismissing again would take away whatever screen is on top by then."""
-        if self._left or not self.is_current:
-            return AwaitComplete()
-        self._left = True
-        return super().dismiss(result)
-
-    def _action_command_list(self, action: str) -> None:
-        """Move in the list; Textual's own raises when it is paged through before it has lines."""
-        with suppress(KeyError):
-            super()._action_command_list(action)
-
-
-Command = tuple[str, str, Callable[[], object]]
 NOT_HERE = ("palette",)
 
 
-class TutorCommands(Provider):
-    """What the palette offers: text to search, help, what to do."""
+@dataclass(frozen=True)
+class Command:
+    """One line of the palette: what it says, what else finds it, what it does."""
 
-    async def discover(self) -> Hits:
-        """Offer everything while nothing is typed."""
-        for text, help, run in self._commands():
-            yield DiscoveryHit(text, run, help=help)
+    text: str
+    hint: str
+    run: Callable[[], object]
 
-    async def search(self, query: str) -> Hits:
-        """Offer what matches."""
-        matcher = self.matcher(query)
-        for text, help, run in self._commands():
-            if (score := matcher.match(f"{text} {help}")) > 0:
-                yield Hit(score, matcher.highlight(text), run, help=help)
 
-    @property
-    def _tutor(self) -> TutorApp:
-        return cast("TutorApp", self.app)
+def commands(tutor: TutorApp, screen: Screen[object]) -> Iterator[Command]:
+    """Yield everything that can be done from `screen`."""
+    yield from _lessons(tutor)
+    yield from _labs(tutor)
+    yield from _keys(tutor, screen)
 
-    def _commands(self) -> Iterator[Command]:
-        yield from self._lessons()
-        yield from self._labs()
-        yield from self._keys()
 
-    def _lessons(self) -> Iterator[Command]:
-        tutor = self._tutor
-        for info in tutor.catalog.course.lessons:
-            title = f"{info.id} {info.title.of(tutor.language)}"
-            yield title, info.slug, partial(tutor.open_lesson, Place(info))
-            for number, step in enumerate(tutor.catalog.lesson(info, tutor.language).steps, 1):
-                where = f"{info.id} {number}. {step.title}"
-                yield where, f"{info.slug}#{step.id}", partial(tutor.open_lesson, Place(info, step.id))
+def _lessons(tutor: TutorApp) -> Iterator[Command]:
+    for info in tutor.catalog.course.lessons:
+        yield Command(f"{info.id} {info.title.of(tutor.language)}", info.slug, partial(tutor.open_lesson, Place(info)))
+        for number, step in enumerate(tutor.catalog.lesson(info, tutor.language).steps, 1):
+            text, hint = f"{info.id} {number}. {step.title}", f"{info.slug}#{step.id}"
+            yield Command(text, hint, partial(tutor.open_lesson, Place(info, step.id)))
 
-    def _labs(self) -> Iterator[Command]:
-        tutor = self._tutor
-        for name in names():
-            title = tutor.tr(declaration(name).title)
-            yield tutor.tr(say("Lab {name}: {title}", name=name, title=title)), name, partial(tutor.open_bench, name)
 
-    def _keys(self) -> Iterator[Command]:
-        tutor, place = self._tutor, getattr(self.screen, "PLACE", "")
-        for key in KEYS:
-            if place in key.places and key.id not in NOT_HERE:
-                yield tutor.tr(key.description), key.shown, partial(self._press, key.action)
+def _labs(tutor: TutorApp) -> Iterator[Command]:
+    for name in names():
+        text = tutor.tr(say("Lab {name}: {title}", name=name, title=tutor.tr(declaration(name).title)))
+        yield Command(text, "", partial(tutor.open_bench, name))
 
-    async def _press(self, action: str) -> None:
-        await self._tutor.run_action(action, self.screen)
+
+def _keys(tutor: TutorApp, screen: Screen[object]) -> Iterator[Command]:
+    place = getattr(screen, "PLACE", "")
+    for key in KEYS:
+        if place in key.places and key.id not in NOT_HERE:
+            yield Command(tutor.tr(key.description), key.shown, partial(tutor.run_action, key.action, screen))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.command import CommandPalette
 from textual.widgets import OptionList
 
 from tests.ui.pilot import SIZES, make_app, sees, shown, until
@@ -14,6 +13,7 @@ from tutor.screens.bench import BenchScreen
 from tutor.screens.help import HelpScreen
 from tutor.screens.home import HomeScreen
 from tutor.screens.lesson import LessonScreen
+from tutor.screens.palette import PaletteScreen
 from tutor.text.width import cells
 from tutor.widgets.heatmap import HeatmapView
 
@@ -92,7 +92,7 @@ async def test_the_palette_finds_steps_and_labs(tmp_path: Path) -> None:
     app = make_app(tmp_path, "zh")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("colon")
-        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        await until(pilot, lambda: isinstance(app.screen, PaletteScreen))
         await pilot.press(*"softmax")
         await sees(pilot, "5.")
         await pilot.press("enter")
@@ -104,10 +104,11 @@ async def test_the_palette_takes_nothing_else_along_when_enter_is_pressed_twice(
     async with app.run_test(size=(80, 24)) as pilot:
         await sees(pilot, "1/14")
         await pilot.press("colon")
-        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        await until(pilot, lambda: isinstance(app.screen, PaletteScreen))
         palette = app.screen
+        await pilot.press("pagedown", "x", "q", "z", "pagedown", "enter")  # nothing matches: nothing happens
         for _ in range(3):
-            palette.dismiss()
+            palette.leave()  # type: ignore[attr-defined]
         await until(pilot, lambda: isinstance(app.screen, LessonScreen))
         await sees(pilot, "1/14")
 
