@@ -69,5 +69,7 @@ def draw_normal(module: nn.Module, std: float, generator: torch.Generator | None
 
 def _empty(module: Module) -> Module:
     """Give a meta module memory on the default device without torch's own draws, which would come from its global
-    generator."""
-    return module.to_empty(device=torch.get_default_device())
+    generator. (Its `to_empty` would import sympy for that, which takes a second.)"""
+    for name, parameter in list(module.named_parameters(recurse=False)):
+        setattr(module, name, nn.Parameter(torch.empty(parameter.shape, dtype=parameter.dtype)))
+    return module
