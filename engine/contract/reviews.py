@@ -7,6 +7,7 @@ zh   剧情 [真的 | 不] 无聊 [但是 | 尽管 音乐 …]
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.contract.kinds import shown
@@ -71,10 +72,15 @@ class TypedReview:
     language: str
 
 
-def read_review(label: Message, text: str) -> TypedReview | Message:
-    """Return the words of a review, Chinese ones with or without spaces between them, or why it is refused."""
+def read_review(
+    label: Message, text: str, *, further: Mapping[str, Sequence[str]] | None = None, least: int = 2
+) -> TypedReview | Message:
+    """Return the words of a review, Chinese ones with or without spaces between them, or why it is refused.
+
+    `further` are words, by language, that a model knows besides those of the reviews.
+    """
     language = "en" if text.isascii() else "zh"
-    known = WORDS[language].all
+    known = (*WORDS[language].all, *(further or {}).get(language, ()))
     if language == "en":
         words = [stripped for word in text.lower().split() if (stripped := word.strip(_PUNCTUATION))]
     else:
@@ -89,12 +95,12 @@ def read_review(label: Message, text: str) -> TypedReview | Message:
                 word=shown(word),
                 known=" ".join(known),
             )
-    if not 2 <= len(words) <= MOST_TOKENS:
+    if not least <= len(words) <= MOST_TOKENS:
         return say(
             "{label} takes {least} to {most} words; this has {count}.",
             label=label,
             count=len(words),
-            least=2,
+            least=least,
             most=MOST_TOKENS,
         )
     return TypedReview(tuple(words), language)

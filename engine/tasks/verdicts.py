@@ -8,18 +8,15 @@ Whoever can guess the last word has understood the sentence; nobody has to say w
 from __future__ import annotations
 
 from engine.contract.reviews import WORDS
+from engine.contract.verdicts import DISPLEASED, LINK, PLEASED, VERDICT_WORDS
 from engine.tasks.draws import Draws
 from engine.tasks.sentiment import draw_reviews
 from engine.tasks.vocabulary import Vocabulary
 
-LINK = {"en": ("so", "we"), "zh": ("所以", "我们")}
-PLEASED = {"en": ("clapped", "smiled", "stayed", "cheered"), "zh": ("鼓掌", "微笑", "留下", "欢呼")}
-DISPLEASED = {"en": ("left", "yawned", "slept", "complained"), "zh": ("离开", "打哈欠", "睡着", "抱怨")}
-
 
 def verdict_vocabulary(language: str, *special: str) -> Vocabulary:
     """Return the numbers of the words of "zh" or "en", `special` ones (a mask, a beginning) first."""
-    return Vocabulary((*special, *WORDS[language].all, *LINK[language], *PLEASED[language], *DISPLEASED[language]))
+    return Vocabulary((*special, *WORDS[language].all, *VERDICT_WORDS[language]))
 
 
 def draw_verdicts(draws: Draws, language: str, count: int) -> list[tuple[str, ...]]:

@@ -15,6 +15,7 @@ import torch
 from engine.contract.message import Message, say
 from engine.contract.reviews import WORDS
 from engine.contract.toy_translation import CHINESE, ENGLISH, OBJECTS, PLACES, SUBJECTS, TIMES, VERBS, read_clause
+from engine.contract.verdicts import DISPLEASED, PLEASED
 from engine.tasks.adding import BASELINE, adding
 from engine.tasks.dates import FORMATS, characters, draw_dates, ordinal, write
 from engine.tasks.draws import Draws
@@ -24,7 +25,7 @@ from engine.tasks.reverse import reverse
 from engine.tasks.sentiment import KINDS, draw_reviews, vocabulary
 from engine.tasks.split import held_out
 from engine.tasks.translation import LONGEST_SOURCE, LONGEST_TARGET, SOURCE, TARGET, draw_clauses
-from engine.tasks.verdicts import DISPLEASED, PLEASED, draw_verdicts, verdict_vocabulary
+from engine.tasks.verdicts import draw_verdicts, verdict_vocabulary
 from engine.tasks.vocabulary import Vocabulary
 
 SCRIPT = """

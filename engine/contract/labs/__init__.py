@@ -35,6 +35,7 @@ MODULES = {
     "classifier": "classifier",
     "cost": "cost",
     "families": "families",
+    "bert-vs-gpt": "bert_vs_gpt",
     "char-gpt": "char_gpt",
     "long-context": "long_context",
 }
