@@ -135,10 +135,13 @@ def lesson_text(language: str) -> str:
 
 
 def estimate(params: CharGptParams) -> Cost:
-    """A step reads 24 windows; the writing at every hundredth step costs as much as twenty of them."""
-    per_step = 2e-3 + params.layers * params.context * (params.d + 40) * 2.2e-6
-    rows = 24 * params.context * len(alphabet(params)) * 2e-8
-    return Cost(seconds=1.0 + params.steps * 1.2 * (per_step + rows))
+    """A step reads 24 windows forwards and backwards; writing reads one window for every character and text."""
+    layer = params.context * (params.d + 40) * 3e-8  # seconds a window takes in a layer, forwards
+    per_step = 2e-3 + 24 * (3 * params.layers * layer + params.context * len(alphabet(params)) * 2e-8)
+    marks = params.steps // 100 + 1
+    characters, texts = marks * 75 + 460, marks * 300 + 1260
+    writing = params.layers * (characters * 8e-4 + texts * layer)
+    return Cost(seconds=0.5 + params.steps * per_step + writing)
 
 
 LAB = Lab(
