@@ -9,8 +9,8 @@ from tests.benchmarks.learner import marker, used_home
 from tests.benchmarks.row import Row, percentile, single
 from tests.benchmarks.terminal import SMALL, TUTOR, Terminal
 
-PLACE = "self-attention#formula"  # its text is longer than the screen, so that every one of these keys paints
-KEYS = [b"\x1b[B"] * 8 + [b"\x1b[A"] * 8
+PLACE = "self-attention#summary"  # its text is longer than the screen, so that every one of these keys paints
+KEYS = [b"\x1b[B"] * 4 + [b"\x1b[A"] * 4
 READY = "cpu"  # the status says where labs run
 
 
