@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from engine.contract.message import Message, say
@@ -35,10 +36,15 @@ def read(body: str) -> tuple[dict[str, Any], list[tuple[int, Message]]]:
 
 def line_of(body: str, key: str, occurrence: int = 0) -> int:
     """Return the line (from 0) on which `key` is set for the n-th time; 0 when it is not found."""
-    found = list(re.finditer(rf"^\s*\"?{re.escape(key)}\"?\s*=|^\s*\[+\s*{re.escape(key)}\s*\]+", body, re.MULTILINE))
-    if occurrence >= len(found):
-        return 0
-    return body.count("\n", 0, found[occurrence].end())
+    found = _lines_of(body, key)
+    return found[occurrence] if occurrence < len(found) else 0
+
+
+@lru_cache(maxsize=16)
+def _lines_of(body: str, key: str) -> list[int]:
+    """Return the lines on which `key` is set; a reader asks for them once for every table of a list."""
+    pattern = rf"^\s*\"?{re.escape(key)}\"?\s*=|^\s*\[+\s*{re.escape(key)}\s*\]+"
+    return [body.count("\n", 0, found.end()) for found in re.finditer(pattern, body, re.MULTILINE)]
 
 
 def _backslashes(body: str) -> Iterator[tuple[int, Message]]:

@@ -40,12 +40,11 @@ class HomeScreen(TutorScreen):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Fill the list and put the cursor where the learner is."""
-        self._fill()
+        """Give the list the keyboard."""
         self.query_one(OptionList).focus()
 
     def on_screen_resume(self) -> None:
-        """Show what has been done meanwhile."""
+        """Fill the list, with what has been done meanwhile, and put the cursor where the learner is."""
         super().on_screen_resume()
         self._fill()
 
