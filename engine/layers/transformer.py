@@ -97,7 +97,7 @@ class Transformer(nn.Module):
     def encode(self, source: Tensor, source_kept: Tensor | None = None) -> tuple[Tensor, EncoderTrace]:
         """Return the memory (…, S, width) and the trace."""
         mask = None if source_kept is None else padding_mask(source_kept)  # (…, 1, 1, S)
-        memory, trace = self.encoder(self._embed(self.source_table, source, 0), mask)
+        memory, trace = self.encoder(self.embed(self.source_table, source, 0), mask)
         return memory, trace
 
     def decode(
@@ -111,7 +111,7 @@ class Transformer(nn.Module):
         past = 0 if cache is None else cache[0].past.key.shape[-2]
         mask = continued_causal_mask(past, target.shape[-1], target.device)  # (T, past + T)
         memory_mask = None if source_kept is None else padding_mask(source_kept)  # (…, 1, 1, S)
-        embedded = self._embed(self.target_table, target, past)  # (…, T, width)
+        embedded = self.embed(self.target_table, target, past)  # (…, T, width)
         states, trace = self.decoder(embedded, memory, mask, memory_mask, cache=cache)
         return states @ self.target_table.weight.T, trace  # (…, T, V)
 
@@ -127,7 +127,8 @@ class Transformer(nn.Module):
 
         return step
 
-    def _embed(self, table: nn.Embedding, tokens: Tensor, offset: int) -> Tensor:
+    def embed(self, table: nn.Embedding, tokens: Tensor, offset: int = 0) -> Tensor:
+        """Return the vectors (…, n, width) of tokens (…, n) at positions from `offset` on, as the stacks read them."""
         stream = table(tokens) * math.sqrt(self.width)  # (…, n, width)
         if self.positions:
             stream = stream + sinusoidal(tokens.shape[-1], self.width, offset=offset).to(stream.dtype).to(stream.device)

@@ -31,6 +31,7 @@ MODULES = {
     "norm-order": "norm_order",
     "encoder": "encoder",
     "masks": "masks",
+    "enc-dec": "enc_dec",
     "train-tricks": "train_tricks",
     "classifier": "classifier",
     "cost": "cost",
