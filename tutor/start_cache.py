@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -99,4 +98,6 @@ def _modified(folder: str) -> int:
 
 
 def _digest(data: bytes) -> bytes:
+    from hashlib import blake2b  # brings OpenSSL; most commands digest nothing
+
     return blake2b(data, digest_size=_DIGEST).digest()
