@@ -29,8 +29,8 @@ def layer_by_head(id: str, title: Message, numbers: Tensor, maximum: float) -> H
         array(numbers),
         tuple(str(layer + 1) for layer in range(layers)),
         tuple(str(head + 1) for head in range(heads)),
-        say("layers"),
-        say("heads"),
+        say("layer"),
+        say("head"),
         0.0,
         maximum,
     )
