@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
 from engine.contract.message import Message, say
-from tutor.cli.streams import encoding_of, holds_chinese
+from tutor.cli.streams import drop_output, encoding_of, holds_chinese
 from tutor.i18n import translate
 
 if TYPE_CHECKING:
@@ -142,11 +142,14 @@ def print_json(thing: object) -> None:
 
 
 def warn(language: str, message: Message) -> None:
-    """Print a sentence on stderr."""
+    """Print a sentence on stderr; where it cannot be written, the exit code alone must tell."""
     from tutor.text.width import clean
 
-    sys.stderr.write(f"tutor: {clean(translate(message, legible(language, sys.stderr)))}\n")
-    sys.stderr.flush()
+    try:
+        sys.stderr.write(f"tutor: {clean(translate(message, legible(language, sys.stderr)))}\n")
+        sys.stderr.flush()
+    except OSError:
+        drop_output(sys.stderr)
 
 
 def legible(language: str, stream: TextIO) -> str:

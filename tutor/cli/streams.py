@@ -52,11 +52,11 @@ def _is_open(descriptor: int) -> bool:
     return True
 
 
-def drop_output() -> None:
-    """Send what is still to be written nowhere: the reader has gone, and Python would complain on its way out."""
+def drop_output(stream: TextIO | None = None) -> None:
+    """Send what is still to be written to `stream` (stdout) nowhere: Python would complain of it on its way out."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, (stream or sys.stdout).fileno())
         os.close(nowhere)
 
 
