@@ -12,6 +12,7 @@ from engine.pipes import HostEnd
 _PRELOAD = "engine.worker:preload"
 _WORK = "engine.worker:work"
 _LOOK_FOR_DEVICES = "engine.worker:report_devices"
+_RUN_AN_ERRAND = "engine.probe.child:answer"
 
 
 class Crew:
@@ -50,6 +51,17 @@ class Crew:
     def prepare_spare(self) -> None:
         """Have a second worker ready for when the first must be killed."""
         self._spare = self._spare or self._start(_WORK, self._settings)
+
+    def start_errand(self) -> HostEnd:
+        """Start a child that does one thing and ends."""
+        end = self._start(_RUN_AN_ERRAND, {})
+        end.errand = True
+        return end
+
+    def dismiss(self, end: HostEnd) -> None:
+        """Kill a child that nobody waits for any more."""
+        self._server.kill(end.number)
+        self._forget(end)
 
     def kill_worker(self) -> None:
         """Kill the worker and put another in its place, which may not be ready yet."""

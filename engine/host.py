@@ -31,6 +31,7 @@ from engine.contract.protocol import (
     Decoder,
     Device,
     Devices,
+    Errand,
     Failed,
     FramingError,
     Hello,
@@ -42,6 +43,7 @@ from engine.contract.protocol import (
     encode,
 )
 from engine.crew import Crew
+from engine.errands import Errands
 from engine.pipes import HostEnd, Kind, Work, write_all
 
 # How long a worker may take to stop by itself, in seconds: training saves its state first, and a process killed in the
@@ -88,6 +90,7 @@ class Host:
         self._poll = select.poll()
         self._poll.register(requests, select.POLLIN)
         self._crew = Crew(self._poll, declarations, labs, gpu_memory)  # torch loads from here on
+        self._errands = Errands(self._crew, lambda frames: write_all(self._replies, frames))
         self._declarations = import_module(declarations)
         self._devices: tuple[Device, ...] | None = None
         self._announced = False
@@ -136,7 +139,11 @@ class Host:
             self._drop_waiting()
             self._next = request
             self._stop() if self._run else self._give_out()
+        elif isinstance(request, Errand):
+            self._errands.begin(request)
         elif isinstance(request, Cancel):
+            if self._errands.cancel(request.id):
+                return
             if self._next and self._next.id == request.id:
                 self._drop_waiting()
             elif self._run and self._run.id == request.id:
@@ -185,10 +192,11 @@ class Host:
             self._spare_at = self._kill_at = math.inf
             self._crew.kill_worker()
             self._turn()
+        self._errands.keep_time(now)
 
     def _patience(self) -> int | None:
         """Return the milliseconds until something is due."""
-        due = min(self._spare_at, self._kill_at)
+        due = min(self._spare_at, self._kill_at, self._errands.due)
         return None if due == math.inf else max(0, math.ceil((due - time.monotonic()) * 1000))
 
     def _turn(self) -> None:
@@ -208,6 +216,8 @@ class Host:
         for kind, frames in end.packets():
             if end is self._crew.prober:
                 self._learn(msgspec.msgpack.decode(frames[4:], type=Devices))
+            elif end.errand:
+                self._errands.hear(end, kind, frames)
             elif kind == Kind.READY:
                 self._welcome(end)
             elif kind == Kind.LAST:
@@ -250,7 +260,9 @@ class Host:
                     self._read_packets(end)
                 self._mourn(end, code)
         except EOFError:
-            self._lose_run(say("the process that had loaded PyTorch ended"))
+            gone = say("the process that had loaded PyTorch ended")
+            self._lose_run(gone)
+            self._errands.lose_all(gone)
             self._count_stillborn("the process that loads PyTorch ended", born=self._announced)
             self._crew.restart()
 
@@ -259,6 +271,8 @@ class Host:
         if end is self._crew.prober:
             if self._devices is None:
                 self._learn(Devices((Device("cpu", platform.machine(), 0, 0),), "cpu"))
+        elif end.errand:
+            self._errands.lost(end, code)
         else:
             if end is self._crew.worker:
                 self._lose_run(crash.reason(code))

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 import msgspec
 
-from engine.contract.protocol import Cancel, Decoder, Device, Pause, Reply, Resume, Run, encode
+from engine.contract.protocol import Cancel, Decoder, Device, Errand, Pause, Reply, Resume, Run, encode
 from engine.forkserver import ForkServer
 
 _HEAD = struct.Struct(">cI")
@@ -99,8 +99,9 @@ class HostEnd:
         self.born = False  # it has said that it is ready
         self.free = False  # it can take a run
         self.ended = False
+        self.errand = False  # it does one thing and ends
 
-    def send(self, message: Work | Cancel | Pause | Resume) -> None:
+    def send(self, message: Work | Errand | Cancel | Pause | Resume) -> None:
         """Write one message; a worker that has just died is left to the news of its exit."""
         with suppress(BrokenPipeError):
             write_all(self._requests, encode(message))

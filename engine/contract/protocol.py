@@ -55,7 +55,40 @@ class Close(msgspec.Struct, frozen=True, tag="close"):
     """End the engine."""
 
 
-Request = Run | Cancel | Pause | Resume | Close
+class Probe(msgspec.Struct, frozen=True, tag="probe"):
+    """Run a learner's own module or function on `text`, in a child of its own with limits, and report on it.
+
+    `source` is the text of the file called `file`; `name` is a class, function or module in it, "" for the only one.
+    """
+
+    id: int
+    file: str
+    source: str
+    name: str
+    text: str
+    seed: int = 0
+    seconds: float = 20.0
+    memory: int = 2 << 30
+
+
+class View(msgspec.Struct, frozen=True, tag="view"):
+    """Report on the tensors in a file, read in a child of its own; `name` is one of them, "" for all."""
+
+    id: int
+    file: str
+    data: bytes
+    name: str = ""
+    seconds: float = 20.0
+    memory: int = 2 << 30
+
+
+Errand = Probe | View
+"""What is done once, in a child that ends with it."""
+
+Job = Run | Probe | View
+"""What has an id and ends with one `Finished` or `Failed`."""
+
+Request = Run | Probe | View | Cancel | Pause | Resume | Close
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello"):
@@ -104,7 +137,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
     """Run `id` gave no report: `code` for programs, `message` for the learner, `field` names the parameter at fault."""
 
     id: int
-    code: Literal["invalid", "unknown-lab", "cancelled", "crashed", "out-of-memory", "no-device", "error"]
+    code: Literal["invalid", "unknown-lab", "cancelled", "crashed", "out-of-memory", "timeout", "no-device", "error"]
     message: Message
     field: str = ""
 

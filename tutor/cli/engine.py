@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 from engine.contract.message import say
@@ -17,7 +18,7 @@ from tutor.cli.errors import EngineError, UsageError
 from tutor.engine_client.client import EngineClient
 from tutor.engine_client.process import CannotStart, words
 
-_OUR_INPUT = ("invalid", "unknown-lab", "no-device")
+_OUR_INPUT = ("invalid", "unknown-lab", "no-device", "timeout")
 
 
 def engine_command(command: str | None) -> list[str] | None:
@@ -28,6 +29,12 @@ def engine_command(command: str | None) -> list[str] | None:
         return words(command)
     except CannotStart as refused:
         raise UsageError(refused.message, "engine") from None
+
+
+def _interrupt_once(number: int, frame: FrameType | None) -> None:
+    """End the command; a second Ctrl+C must not cut that short, or a login that never answered would stay behind."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 class Engine:
@@ -42,6 +49,8 @@ class Engine:
         )
 
     def __enter__(self) -> Engine:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _interrupt_once)
         return self
 
     def __exit__(
@@ -49,6 +58,8 @@ class Engine:
     ) -> None:
         self._meter.clear()
         self._client.close()
+        if signal.getsignal(signal.SIGINT) is _interrupt_once:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def run(self, lab: str, params: Mapping[str, Any], seed: int, language: str) -> Report:
         """Return the report of a run; raise UsageError when it is refused, EngineError when it fails.
@@ -56,7 +67,19 @@ class Engine:
         `language` chooses the lab's own data, such as a sample sentence.
         """
         self._meter.show(self._tr(say("starting the engine")))
-        number = self._client.run(lab, params, seed=seed, device=self._device, language=language)
+        return self._report(self._client.run(lab, params, seed=seed, device=self._device, language=language))
+
+    def probe(self, file: str, source: str, name: str, text: str, seed: int) -> Report:
+        """Return the report on a learner's own module or function; raise as `run` does."""
+        self._meter.show(self._tr(say("starting the engine")))
+        return self._report(self._client.probe(file, source, name, text, seed=seed))
+
+    def view(self, file: str, data: bytes, name: str) -> Report:
+        """Return the report on the tensors of a file; raise as `run` does."""
+        self._meter.show(self._tr(say("starting the engine")))
+        return self._report(self._client.view(file, data, name))
+
+    def _report(self, number: int) -> Report:
         for reply in self._client.events(number):
             if isinstance(reply, Started):
                 self._meter.show(self._tr(say("computing on {device}", device=reply.device)))

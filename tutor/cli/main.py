@@ -49,6 +49,13 @@ COMMANDS = (
         "show",
     ),
     Command("run", "tutor run LAB [--PARAM VALUE ...] [options]", say("Run one lab."), "run"),
+    Command(
+        "probe",
+        "tutor probe FILE[:NAME] [options]",
+        say("Look into your own nn.Module or function: its parts, its attention, its gradients."),
+        "probe",
+    ),
+    Command("view", "tutor view FILE [options]", say("Show the tensors in a file."), "view"),
     Command("lint", "tutor lint [DIR] [options]", say("Check a folder of lessons for mistakes."), "lint"),
     Command(
         "doctor",

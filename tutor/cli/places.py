@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tutor.course.catalog import Catalog
     from tutor.course.model import Place
 
-COMMAND_NAMES = ("lessons", "labs", "show", "run", "lint", "doctor")
+COMMAND_NAMES = ("lessons", "labs", "show", "run", "probe", "view", "lint", "doctor")
 
 
 def resolve(catalog: Catalog, name: str) -> Place:

@@ -86,6 +86,14 @@ def engine_options(parser: Parser) -> None:
     parser.option("--gpu-memory", value="SIZE", help=say("how much of a GPU's memory to take at most, for example 4G"))
 
 
+def own_engine_option(parser: Parser) -> None:
+    """Add only which engine: for commands that compute on its CPU whatever else it has."""
+    parser.option(
+        "--engine", value="CMD", help=say("the command that starts the engine, for example on another machine")
+    )
+    parser.set_defaults(device="cpu", gpu_memory=None)
+
+
 def check_shared(options: Namespace) -> None:
     """Refuse values of shared options that cannot be meant; raise UsageError."""
     one_of("--lang", options.lang, LANGUAGES)

@@ -49,12 +49,13 @@ def _file(field: str, kind: Kind, name: str) -> str:
                 "{label}: the file {file} cannot be read: {reason}.",
                 label=kind.label,
                 file=name[:300],
-                reason=_reason(error),
+                reason=why_unreadable(error),
             ),
         ) from None
 
 
-def _reason(error: Exception) -> Message | str:
+def why_unreadable(error: Exception) -> Message | str:
+    """Return why a file cannot be read, in words."""
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.ENOENT:
         return say("it does not exist")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from engine.contract.message import Message, say
-from engine.contract.protocol import Cancel, Devices, Failed, Finished, Pause, Reply, Resume, Run
+from engine.contract.protocol import Cancel, Devices, Failed, Finished, Job, Pause, Probe, Reply, Resume, Run, View
 from tutor.engine_client.keeper import Keeper
 from tutor.engine_client.state import EngineState
 
@@ -51,13 +51,25 @@ class EngineClient:
 
         Raises FramingError when the parameters are larger than 64 MiB.
         """
+        chosen: Literal["zh", "en"] = "zh" if language == "zh" else "en"
+        return self._ask(lambda number: Run(number, lab, dict(params), seed, device, chosen))
+
+    def probe(self, file: str, source: str, name: str, text: str, *, seed: int = 0) -> int:
+        """Ask for a report on a learner's own module or function and return the number of the request."""
+        return self._ask(lambda number: Probe(number, file, source, name, text, seed))
+
+    def view(self, file: str, data: bytes, name: str = "") -> int:
+        """Ask for a report on the tensors of a file and return the number of the request."""
+        return self._ask(lambda number: View(number, file, data, name))
+
+    def _ask(self, job: Callable[[int], Job]) -> int:
         with self._arrived:
             self._last_run += 1
             run = self._last_run
             self._live.add(run)
             self._inboxes = {number: inbox for number, inbox in self._inboxes.items() if number in self._live}
             self._inboxes[run] = deque(maxlen=_REMEMBERED)
-        self._keeper.send(Run(run, lab, dict(params), seed, device, "zh" if language == "zh" else "en"))
+        self._keeper.send(job(run))
         self._keeper.start()
         return run
 

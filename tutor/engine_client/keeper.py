@@ -17,11 +17,11 @@ from engine.contract.protocol import (
     Decoder,
     FramingError,
     Hello,
+    Job,
     ProtocolMismatch,
     Ready,
     Reply,
     Request,
-    Run,
 )
 from tutor.engine_client.log import clean_last_line
 from tutor.engine_client.process import CannotStart, EngineProcess, words
@@ -82,14 +82,14 @@ class Keeper:
     def withdraw(self, run: int) -> bool:
         """Take back the unsent run `run`; return whether it was unsent."""
         with self._lock:
-            unsent = [request for request in self._waiting if isinstance(request, Run) and request.id == run]
+            unsent = [request for request in self._waiting if isinstance(request, Job) and request.id == run]
             self._waiting = [request for request in self._waiting if request not in unsent]
             return bool(unsent)
 
     def holds(self, run: int) -> bool:
         """Tell whether the run `run` waits to be sent."""
         with self._lock:
-            return any(isinstance(request, Run) and request.id == run for request in self._waiting)
+            return any(isinstance(request, Job) and request.id == run for request in self._waiting)
 
     def put_aside(self, reply: Reply) -> None:
         """Have the reader thread hear a reply that the engine did not give."""
