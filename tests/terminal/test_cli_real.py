@@ -110,6 +110,26 @@ def test_ctrl_c_cancels_the_run_in_one_line_and_leaves_no_engine(tmp_path: Path)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_a_second_ctrl_c_does_not_leave_a_login_behind_that_never_answers(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*TUTOR, "run", "shuffle", "--engine", "sh -c 'trap \"\" TERM; sleep 30; true'"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env=environment(tmp_path),
+        cwd=CHECKOUT,
+    )
+    assert wait_for(lambda: [sleep for login in children(process.pid) for sleep in children(login)], 20)
+    login, *_ = children(process.pid)
+    for _ in range(3):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.03)
+    out, err = process.communicate(timeout=10)
+    assert (process.returncode, out, err) == (130, "", "tutor: Interrupted.\n")
+    assert gone(login)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 def test_an_engine_killed_half_way_is_told_in_one_sentence(tmp_path: Path) -> None:
     process, host = slow_run(tmp_path)
     os.kill(host, signal.SIGKILL)
@@ -136,6 +156,19 @@ def test_closed_streams_are_no_trouble(tmp_path: Path, closed: str) -> None:
         ["bash", "-c", command], capture_output=True, env=environment(tmp_path), cwd=CHECKOUT, encoding="utf-8"
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_bad_input_keeps_its_exit_code_where_it_cannot_be_told(tmp_path: Path) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [*TUTOR, "run", "heads", "--frob"],
+            stdout=subprocess.PIPE,
+            stderr=full,
+            env=environment(tmp_path),
+            cwd=CHECKOUT,
+        )
+    assert (done.returncode, done.stdout) == (2, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -167,7 +200,7 @@ def test_an_output_without_chinese_gets_ascii_and_one_warning(tmp_path: Path, en
 def test_json_is_exact_in_any_encoding(tmp_path: Path) -> None:
     done = tutor(tmp_path, "lessons", "--json", "--lang", "zh", PYTHONIOENCODING="ascii", encoding="ascii")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "自注意力" in json.loads(done.stdout)["lessons"][0]["title"]
+    assert "自注意力：查询、键与值" in [lesson["title"] for lesson in json.loads(done.stdout)["lessons"]]
 
 
 def test_an_argument_that_is_no_text_is_refused_in_one_sentence(tmp_path: Path) -> None:
@@ -188,10 +221,14 @@ def test_without_a_home_the_commands_still_work() -> None:
         assert (done.returncode, done.stderr) == (0, b"")
 
 
-def in_a_terminal(home: Path, *words: str, term: str, send: bytes = b"", after: bytes = b"") -> tuple[int, str]:
+def in_a_terminal(
+    home: Path, *words: str, term: str, send: bytes = b"", after: bytes = b"", stderr: Path | None = None
+) -> tuple[int, str]:
     """Run the command in a pseudo-terminal of 80×24; send bytes once `after` has been printed."""
     pid, master = pty.fork()
     if pid == 0:
+        if stderr:
+            os.dup2(os.open(stderr, os.O_WRONLY | os.O_CREAT), 2)
         os.chdir(CHECKOUT)
         os.execve(sys.executable, [*TUTOR, *words], environment(home, TERM=term, COLUMNS="80", LINES="24"))
     printed, sent, end = b"", False, time.monotonic() + 40
@@ -222,6 +259,15 @@ def test_in_a_terminal_the_app_opens_and_leaves_at_a_key(tmp_path: Path) -> None
     assert code == 0
     assert "\x1b[?1049h" in printed
     assert "\x1b[?1049l" in printed
+
+
+def test_with_stderr_in_a_file_the_app_still_draws_on_the_terminal(tmp_path: Path) -> None:
+    code, printed = in_a_terminal(
+        tmp_path, "self-attention#by-hand", term="xterm", send=b"q", after=b"4/14", stderr=tmp_path / "log"
+    )
+    assert code == 0
+    assert "Once by hand" in printed
+    assert (tmp_path / "log").read_bytes() == b""
 
 
 def test_in_a_terminal_a_run_has_colour_and_says_what_it_waits_for(tmp_path: Path) -> None:
