@@ -73,7 +73,7 @@ def _npz(file: str, data: bytes) -> dict[str, Tensor]:
 def _safetensors(file: str, data: bytes) -> dict[str, Tensor]:
     from safetensors.torch import load
 
-    return load(data)
+    return dict(sorted(load(data).items()))  # the file itself is ordered by type
 
 
 def _torch(file: str, data: bytes) -> dict[str, Tensor]:

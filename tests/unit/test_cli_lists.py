@@ -12,7 +12,7 @@ from tutor.progress.store import open_store
 
 __all__ = ["call"]
 
-COMMANDS = ["lessons", "labs", "show", "run", "lint", "doctor"]
+COMMANDS = ["lessons", "labs", "show", "run", "probe", "view", "lint", "doctor"]
 
 
 def chinese(text: str) -> bool:
