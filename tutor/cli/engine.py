@@ -18,7 +18,7 @@ from tutor.cli.errors import EngineError, UsageError
 from tutor.engine_client.client import EngineClient
 from tutor.engine_client.process import CannotStart, words
 
-_OUR_INPUT = ("invalid", "unknown-lab", "no-device")
+_OUR_INPUT = ("invalid", "unknown-lab", "no-device", "timeout")
 
 
 def engine_command(command: str | None) -> list[str] | None:
@@ -67,7 +67,19 @@ class Engine:
         `language` chooses the lab's own data, such as a sample sentence.
         """
         self._meter.show(self._tr(say("starting the engine")))
-        number = self._client.run(lab, params, seed=seed, device=self._device, language=language)
+        return self._report(self._client.run(lab, params, seed=seed, device=self._device, language=language))
+
+    def probe(self, file: str, source: str, name: str, text: str, seed: int) -> Report:
+        """Return the report on a learner's own module or function; raise as `run` does."""
+        self._meter.show(self._tr(say("starting the engine")))
+        return self._report(self._client.probe(file, source, name, text, seed=seed))
+
+    def view(self, file: str, data: bytes, name: str) -> Report:
+        """Return the report on the tensors of a file; raise as `run` does."""
+        self._meter.show(self._tr(say("starting the engine")))
+        return self._report(self._client.view(file, data, name))
+
+    def _report(self, number: int) -> Report:
         for reply in self._client.events(number):
             if isinstance(reply, Started):
                 self._meter.show(self._tr(say("computing on {device}", device=reply.device)))
