@@ -169,7 +169,8 @@ class LessonScreen(LabKeys, TutorScreen):
 
     async def _open_step(self) -> None:
         self.remove_class("show-lab")
-        self._text.focus()
+        if not self._text.has_focus:  # Textual paints what gets the keyboard, even what has it
+            self._text.focus()
         await self._show_step()
 
     def _move(self, by: int) -> bool:
