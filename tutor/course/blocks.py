@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,12 +71,19 @@ class Reader:
         return toml.CONTROL.sub("", value).strip()
 
     def number(self, key: str, default: float) -> float:
-        """Return a number."""
+        """Return a finite number."""
         value = self.table.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             self.fault(key, say("“{key}” must be a number.", key=key))
             return default
         return value
+
+    def tolerance(self) -> float:
+        """Return the tolerance: 0 where none is written."""
+        value = self.number("tolerance", 0.0)
+        if value < 0:
+            self.fault("tolerance", say("The tolerance must not be less than 0."))
+        return float(value)
 
     def one_of(self, key: str, allowed: tuple[str, ...]) -> str:
         """Return one of the allowed words (the first, when the file has another)."""
@@ -129,12 +137,12 @@ def _lab(reader: Reader, line: int, language: str) -> LabBlock:
 def _assertion(reader: Reader, nth: int) -> Assertion:
     reader.expect("assert")
     bound = reader.table.get("bound")
-    if bound is None or isinstance(bound, dict):
+    if bound is None or isinstance(bound, dict) or (isinstance(bound, float) and math.isnan(bound)):
         reader.fault("bound", say("The assertion needs a bound: a number, a text, a truth value or a list."))
         bound = 0.0
     line = reader.line + toml.line_of(reader.body, "assert", nth)
     relation = reader.one_of("relation", RELATIONS)
-    tolerance = reader.number("tolerance", 0.0)
+    tolerance = reader.tolerance()
     if relation == "~" and tolerance <= 0:
         reader.fault("relation", say("The relation ~ needs a tolerance greater than 0."))
     return Assertion(reader.text("value"), relation, bound, tolerance, line)
@@ -150,7 +158,7 @@ def _predict(reader: Reader, line: int, language: str) -> Predict:
         options=options,
         answer=_answer(reader, options),
         answer_from=reader.text("answer_from", needed=False),
-        tolerance=float(reader.number("tolerance", 0.0)),
+        tolerance=reader.tolerance(),
         explain=reader.text("explain"),
         unit=reader.text("unit", needed=False),
         line=line,
@@ -170,7 +178,7 @@ def _quiz(reader: Reader, line: int, language: str) -> Quiz:
         options=options,
         answer=_answer(reader, options),
         answer_from=reader.text("answer_from", needed=False),
-        tolerance=float(reader.number("tolerance", 0.0)),
+        tolerance=reader.tolerance(),
         accept=tuple(accept),
         explain=reader.text("explain"),
         line=line,

@@ -65,7 +65,9 @@ def write(value: Scalar, format_spec: str) -> str:
 
 
 def accepts(format_spec: str, value: float) -> bool:
-    """Tell whether `format_spec` can format a number."""
+    """Tell whether `format_spec` can format a number, in no more digits than a line holds."""
+    if re.search(r"\d{3}", format_spec):
+        return False
     try:
         format(value, format_spec)
     except (ValueError, TypeError, OverflowError):
