@@ -62,6 +62,9 @@ class StartCache:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             unfinished.write_bytes(_digest(body) + body)
             unfinished.replace(self._file)
+            return
+        with suppress(OSError):  # on a full disk the part that found room would stay for ever
+            unfinished.unlink()
 
     @cached_property
     def _entries(self) -> dict[bytes, bytes]:

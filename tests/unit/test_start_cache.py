@@ -100,6 +100,12 @@ def test_where_nothing_can_be_written_nothing_is_kept_and_nothing_fails(tmp_path
     assert [path.name for path in (tmp_path / "new" / "folder").iterdir()] == ["c"]
 
 
+def test_a_write_that_failed_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "c").mkdir()  # cannot be replaced by a file
+    saved(tmp_path / "c", "value", "source")
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]
+
+
 def test_the_file_holds_the_latest_entries_only(tmp_path: Path) -> None:
     cache = StartCache(tmp_path / "c")
     for number in range(KEPT + 2):
