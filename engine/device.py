@@ -98,6 +98,18 @@ def read_size(text: str) -> int:
     return int(float(found[1]) * _UNITS[found[2].upper()])
 
 
+def too_large(needed: int) -> Message | None:
+    """Return why a run that needs so many bytes must not begin on this machine, None when it may."""
+    free = _cpu().free
+    if needed <= free:
+        return None
+    return say(
+        "This needs about {needed:.1f} GiB of memory, but {free:.1f} GiB are free; choose smaller parameters.",
+        needed=needed / GIB,
+        free=free / GIB,
+    )
+
+
 def out_of_memory(error: BaseException) -> bool:
     """Tell whether `error` says that a device or the machine has no memory left for a tensor."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":

@@ -17,7 +17,7 @@ from engine.contract.message import Message, say
 from engine.contract.parameters import InvalidParameters, Params, Problem, build, read_seed
 from engine.contract.protocol import Devices, Failed, Finished, FramingError, Log, Ready, Run, Started
 from engine.contract.report import Note, Report
-from engine.device import NoDevice, choose, found, out_of_memory, preferred, prepare, release
+from engine.device import NoDevice, choose, found, out_of_memory, preferred, prepare, release, too_large
 from engine.pipes import Kind, Work, WorkerEnd
 
 
@@ -86,7 +86,7 @@ class Worker:
         except Exception as error:
             self._pipes.send(Kind.LAST, self._failure(work.run, error))
 
-    def _finish(self, work: Work) -> Finished:
+    def _finish(self, work: Work) -> Finished | Failed:
         """Compute a run; when its accelerator has no memory left, once more on the CPU."""
         run = work.run
         lab: Lab = self._declarations.declaration(run.lab)
@@ -95,6 +95,8 @@ class Worker:
         if isinstance(seed, Message):
             raise InvalidParameters([Problem("seed", seed)])
         device = choose(run.device, lab.runs_on, work.devices)
+        if refusal := too_large(lab.estimate(params).bytes):
+            return Failed(run.id, "out-of-memory", refusal)
         try:
             return Finished(run.id, self._compute(run, lab, params, seed, device))
         except Exception as error:

@@ -121,6 +121,7 @@ LABS = {
     "noisy": noisy,
     "endless": endless,
     "anywhere": result,
+    "vast": result,
 }
 
 
@@ -138,7 +139,7 @@ def declaration(name: str) -> Lab:
         say("size"),
         say("text"),
         FakeParams,
-        lambda params: Cost(1.0),
+        lambda params: Cost(1.0, 1 << 50 if name == "vast" else 0),
         (),
         runs_on="any" if name == "anywhere" else "cpu",
         trains=name == "training",

@@ -74,6 +74,12 @@ def test_one_worker_does_one_run_after_another(engine: Talk) -> None:
     assert len(processes) == 1
 
 
+def test_an_estimate_says_no_before_memory_does(engine: Talk) -> None:
+    failure = engine.failure("vast")
+    assert failure.code == "out-of-memory"
+    assert str(failure.message).startswith("This needs about 1048576.0 GiB of memory, but ")
+
+
 def test_a_result_of_32_mb_arrives_whole(engine: Talk) -> None:
     (numbers,) = engine.result("result", size=4_000_000).report.panels
     assert len(numbers.values.data) == 32_000_000  # type: ignore[union-attr]

@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from engine.contract import labs as declared
+from engine.labs import run
 from engine.layers.attention import attend, causal_mask
 from engine.layers.streaming_attention import attention_picture
 from tests.engine.talk import ROOT
@@ -90,6 +92,14 @@ def test_shapes_that_do_not_fit_get_one_sentence(
 ) -> None:
     with pytest.raises(ValueError, match=sentence):
         attention_picture(torch.zeros(query), torch.zeros(key), 10, causal=options.get("causal", False))
+
+
+@pytest.mark.parametrize("name", ["cost", "families", "long-context"])
+def test_estimates_of_quick_labs_are_of_the_size_of_the_run(name: str) -> None:
+    run(name)  # the first pays for what torch loads late
+    seconds = min(run(name).seconds for _ in range(3))
+    estimate = declared.declaration(name).estimate(declared.declaration(name).parameters()).seconds
+    assert seconds / 10 < estimate < 100 * seconds + 0.5
 
 
 EXTRA = """

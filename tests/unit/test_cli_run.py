@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from engine.contract.declarations import Cost
 from engine.contract.labs import declaration, names
 from engine.contract.message import say
 from engine.contract.parameters import build, kinds, to_plain
 from engine.contract.protocol import Failed
 from tests.unit.cli import Call, InProcessClient, call, clients
-from tutor.cli.run import command_of, lab_name
+from tutor.cli.run import announce, command_of, lab_name
 
 __all__ = ["call", "clients"]
 
@@ -69,6 +70,23 @@ def test_the_language_chooses_the_default_sentence(
     call: Call, clients: list[InProcessClient], language: str, first: str
 ) -> None:
     assert call("run", "heads", "--lang", language, "--json").json["params"]["sentence"].startswith(first)
+
+
+def test_a_long_run_or_a_large_one_is_announced_to_a_person(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    announce(Cost(38.2, 3 << 29), "en")  # a script reads stderr
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    announce(Cost(1.9, 1 << 30), "en")
+    assert capsys.readouterr().err == ""
+    announce(Cost(38.2, 3 << 29), "en")
+    announce(Cost(0.1, 2 << 30), "zh")
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines() == [
+        "tutor: This takes about 38 s and 1.5 GiB of memory on one core.",
+        "tutor: 在一个核上大约需要 0 秒和 2.0 GiB 内存。",
+    ]
 
 
 REFUSALS = [

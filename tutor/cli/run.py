@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from engine.contract.declarations import Lab
+from engine.contract.declarations import Cost, Lab
 from engine.contract.json import report_json
 from engine.contract.kinds import Boolean
 from engine.contract.labs import MODULES, UnknownLab, declaration, names
@@ -17,10 +17,11 @@ from engine.contract.report import Report
 from tutor.cli.arguments import Parser
 from tutor.cli.errors import UsageError
 from tutor.cli.labs import default_of, flag_of, range_of
-from tutor.cli.output import MARKS, Output, legible, print_json
+from tutor.cli.output import MARKS, Output, legible, print_json, warn
 from tutor.cli.shell import Shell, engine_options, language_option
 from tutor.cli.values import Values
 
+LONG_SECONDS, GIB = 2.0, 1 << 30
 _DEST = "param "  # no option of ours has a blank in its name
 
 
@@ -54,11 +55,13 @@ def run(options: Namespace, shell: Shell) -> int:
 
     lab = _lab(options.lab)
     language = shell.language if options.json else legible(shell.language, sys.stdout)
-    params = to_plain(_params(lab, options, language))
+    built = _params(lab, options, language)
+    params = to_plain(built)
     seed = read_seed(options.seed)
     if isinstance(seed, Message):
         raise UsageError(seed, "seed", "invalid")
     check_target(options.out)
+    announce(lab.estimate(built), shell.language)
     with Engine(options, shell.tr) as engine:
         report = engine.run(lab.name, params, seed, language)
     if options.json:
@@ -68,6 +71,19 @@ def run(options: Namespace, shell: Shell) -> int:
     if options.out:
         export(options.out, lab, params, report, shell.language)
     return 1 if any(invariant.holds is False for invariant in report.invariants) else 0
+
+
+def announce(cost: Cost, language: str) -> None:
+    """Tell a person, on stderr, what a run will take when it is more than a moment or much memory."""
+    if sys.stderr.isatty() and (cost.seconds > LONG_SECONDS or cost.bytes > GIB):
+        warn(
+            language,
+            say(
+                "This takes about {seconds:.0f} s and {gib:.1f} GiB of memory on one core.",
+                seconds=cost.seconds,
+                gib=cost.bytes / GIB,
+            ),
+        )
 
 
 def lab_name(words: Sequence[str]) -> str:

@@ -24,11 +24,11 @@ def streaming_report(params: LongContextParams, context: Context) -> Report:
     """Causal attention in blocks against attention in one go, for ordinary and for huge scores."""
     query, key, value = (context.normal(name, LENGTH, WIDTH) for name in ("query", "key", "value"))
     mask = causal_mask(LENGTH)
-    rows: list[tuple[int, float, float, int, bool]] = []
+    rows: list[tuple[int, float, float, int, str]] = []
     for block in sorted({*BLOCKS, params.block}):
         context.check()
         errors = [_relative_error(query * size, key, value, mask, block) for size in (1.0, LARGE)]
-        rows.append((block, errors[0], errors[1], LENGTH * min(block, LENGTH), block == params.block))
+        rows.append((block, errors[0], errors[1], LENGTH * min(block, LENGTH), "←" if block == params.block else ""))
     columns = (
         Column(say("block"), "d"),
         Column(say("error"), ".1e"),

@@ -82,7 +82,7 @@ def reach_report(params: LongContextParams, context: Context) -> Report:
         reach = memory_reach(params.layers, params.memory, params.segment, context)
         rules = [memory_rule(layers, params.memory, params.segment) for layers in range(1, MOST_LAYERS + 1)]
     rule = rules[params.layers - 1]
-    rows = tuple((layers, number, layers == params.layers) for layers, number in enumerate(rules, 1))
+    rows = tuple((layers, number, "←" if layers == params.layers else "") for layers, number in enumerate(rules, 1))
     columns = (Column(say("layers"), "d"), Column(say("tokens in reach"), "d"), Column(say("here")))
     panels: tuple[Panel, ...] = (
         _picture(reach, params.layers),
