@@ -25,6 +25,7 @@ from engine.contract.protocol import (
     Hello,
     Log,
     Pause,
+    Probe,
     ProtocolMismatch,
     Ready,
     Reply,
@@ -32,6 +33,7 @@ from engine.contract.protocol import (
     Resume,
     Run,
     Started,
+    View,
     encode,
 )
 from engine.contract.report import Array, Heatmap, Partial, Progress, Report
@@ -60,6 +62,8 @@ REPLIES: list[Reply] = [
 ]
 REQUESTS: list[Request] = [
     Run(1, "sdpa", {"sentence": "今天 天气", "q": [[1.0, 0.0]], "mask": True}, 7, "auto", "zh"),
+    Probe(2, "我的.py", "def f(x): return x", "f", "今天 天气", 3, 1.5, 1 << 30),
+    View(3, "w.npy", bytes(range(256)), "w"),
     Cancel(1),
     Pause(1),
     Resume(1),
