@@ -7,6 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
+# One thread, as in the engine: on a busy machine of two cores two threads are many times slower than one. Before torch.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 try:
     from hypothesis import settings
 except ModuleNotFoundError:  # a GPU server that runs tests/gpu has torch and pytest, and little else
