@@ -44,6 +44,25 @@ async def test_a_result_is_withheld_until_it_is_predicted(tmp_path: Path) -> Non
         assert [p.outcome for p in Store(tmp_path).predictions("L08")] == ["skipped"]
 
 
+async def test_a_prediction_can_be_skipped_from_the_text(tmp_path: Path) -> None:
+    app = make_app(tmp_path, "en", "self-attention#by-hand")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen.query(LabPanel))
+        await pilot.press("s")
+        await sees(pilot, "0.4011", "Not predicted.")
+
+
+async def test_the_key_bar_can_be_clicked(tmp_path: Path) -> None:
+    app = make_app(tmp_path, "en", "self-attention#by-hand")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen.query(LabPanel))
+        bar = shown(app).splitlines()[-1]
+        await pilot.click(offset=(bar.index("next"), 39))
+        await sees(pilot, "5/14")
+        await pilot.click(offset=(shown(app).splitlines()[-1].index("中文"), 39))
+        await sees(pilot, "下一步")
+
+
 async def test_numbers_in_the_prose_appear_with_the_result(tmp_path: Path) -> None:
     app = make_app(tmp_path, "en", "self-attention#by-hand")
     async with app.run_test(size=(120, 40)) as pilot:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from rich.style import Style
 from rich.text import Text
 from textual.app import RenderResult
 from textual.binding import Binding
@@ -89,9 +90,12 @@ class TutorScreen(Leaving, Screen[None]):
         """Return what the top line may say on its left, the longest first."""
         return [Text(" tutor")]
 
-    def bar_keys(self) -> list[tuple[str, Message]]:
-        """Return the keys the bottom line shows, with what they do."""
-        return [(key.shown, key.short) for key in bar_keys(self.PLACE)]
+    def bar_keys(self) -> list[tuple[str, Message, str]]:
+        """Return the keys the bottom line shows, what they do in a word, and the action a click performs."""
+        return [
+            (key.shown, key.short, key.action if key.action.startswith("app.") else f"screen.{key.action}")
+            for key in bar_keys(self.PLACE)
+        ]
 
     async def complete(self) -> None:
         """Show what the screen's first frame did without."""
@@ -180,8 +184,10 @@ class KeyBar(Bar):
         """Return keys and what they do, as many as fit."""
         line = Text(" ", no_wrap=True, end="")
         key_style = self.app.theme_variables.get("accent", "bold")
-        for shown, short in self.owner.bar_keys():
-            piece = Text.assemble((shown, f"bold {key_style}"), " ", self.owner.say(short), "   ")
+        for shown, short, action in self.owner.bar_keys():
+            piece = Text.assemble((shown, f"bold {key_style}"), " ", self.owner.say(short))
+            piece.stylize(Style(meta={"@click": action}))
+            piece.append("   ")
             if cells(line.plain) + cells(piece.plain.rstrip()) > self.size.width:
                 break
             line.append_text(piece)

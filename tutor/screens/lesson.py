@@ -29,6 +29,7 @@ class LessonScreen(LabKeys, TutorScreen):
         *bindings_of("lesson"),
         ("enter", "advance", ""),
         ("escape", "back", ""),
+        ("s", "skip", ""),
     ]
     HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [  # type: ignore[misc]
         (0, "-narrow"),
@@ -179,6 +180,13 @@ class LessonScreen(LabKeys, TutorScreen):
             return False
         self.go_to(Place(self.session.info, target))
         return True
+
+    def action_skip(self) -> None:
+        """Skip the prediction that waits."""
+        panel = self.panel
+        if panel is not None and (question := panel.open_question()):
+            self._show_lab(True)
+            question.skip()
 
     def action_next_step(self) -> None:
         """Finish this step and go on; after the last one, back to the map."""
