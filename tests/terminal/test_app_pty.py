@@ -15,7 +15,10 @@ from tutor.progress.store import Store
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_the_first_start_shows_the_map_and_keys_lead_to_a_result(tmp_path: Path, language: str) -> None:
-    words = {"zh": ("学完你能", "一句话下面的七个数", "结果"), "en": ("You will be able to", "Seven numbers", "Result")}[language]
+    words = {
+        "zh": ("学完你能", "一句话下面的七个数", "结果"),
+        "en": ("You will be able to", "Seven numbers", "Result"),
+    }[language]
     with PtyApp("--lang", language, home=tmp_path, size=(120, 36)) as tutor:
         tutor.wait("L08", words[0])
         tutor.send(":")

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -140,7 +141,7 @@ def test_an_engine_killed_half_way_is_told_in_one_sentence(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("words", ["show self-attention --no-run", "labs", "lessons", "--help", "lint --json"])
 def test_a_reader_that_leaves_is_not_complained_to(tmp_path: Path, words: str) -> None:
-    command = f"{sys.executable} -m tutor {words} | head -c 5; exit ${{PIPESTATUS[0]}}"
+    command = f"{shlex.quote(sys.executable)} -m tutor {words} | head -c 5; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(
         ["bash", "-c", command], capture_output=True, env=environment(tmp_path), cwd=CHECKOUT, encoding="utf-8"
     )
@@ -151,7 +152,7 @@ def test_a_reader_that_leaves_is_not_complained_to(tmp_path: Path, words: str) -
 
 @pytest.mark.parametrize("closed", [">&-", "<&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_no_trouble(tmp_path: Path, closed: str) -> None:
-    command = f"{sys.executable} -m tutor lessons {closed}"
+    command = f"{shlex.quote(sys.executable)} -m tutor lessons {closed}"
     done = subprocess.run(
         ["bash", "-c", command], capture_output=True, env=environment(tmp_path), cwd=CHECKOUT, encoding="utf-8"
     )
