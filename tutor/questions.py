@@ -114,7 +114,7 @@ def _quiz_verdict(block: Quiz, state: QuestionState, values: Values, tr: Transla
     if not state.right and verdict.correct:
         sentences.append(tr(say("Right would be: {correct}", correct=verdict.correct)) + tr(say(".")))
     sentences.append(verdict.explain)
-    return " ".join(sentence for sentence in sentences if sentence)
+    return _joined(sentences)
 
 
 def _prediction_verdict(block: Predict, state: QuestionState, tr: Translate) -> str:
@@ -125,9 +125,16 @@ def _prediction_verdict(block: Predict, state: QuestionState, tr: Translate) -> 
         percent = CONFIDENCES[state.confidence]
         given = _option_text(block, _text(state.given))
         line = tr(say("My prediction: {given} ({percent} % sure).", given=given, percent=percent))
-    if actual:
-        line += " " + tr(say("Result: {actual}.", actual=actual))
-    return f"{line} {block.explain}".strip()
+    result = tr(say("Result: {actual}.", actual=actual)) if actual else ""
+    return _joined([line, result, block.explain])
+
+
+def _joined(sentences: list[str]) -> str:
+    """Return the sentences as one text; after a full-width mark there is no space."""
+    text = ""
+    for sentence in filter(None, sentences):
+        text += ("" if not text or text[-1] in "。！？；：" else " ") + sentence
+    return text
 
 
 def _option_text(block: Predict, value: str) -> str:

@@ -87,6 +87,15 @@ async def test_the_language_changes_in_place_and_keeps_what_was_answered(tmp_pat
         assert not any("\u4e00" <= character <= "\u9fff" for character in result)
 
 
+async def test_the_language_changes_while_parameters_are_edited(tmp_path: Path) -> None:
+    app = make_app(tmp_path, "en", "self-attention#by-hand")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.screen.query(LabPanel))
+        await pilot.press("p", "down", "down", "z")
+        await sees(pilot, "▸ 温度 τ")
+        assert isinstance(app.focused, FormRows)
+
+
 async def test_an_answer_in_progress_survives_a_change_of_language(tmp_path: Path) -> None:
     app = make_app(tmp_path, "en", "self-attention#softmax")
     async with app.run_test(size=(80, 24)) as pilot:

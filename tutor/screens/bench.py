@@ -95,10 +95,10 @@ class BenchScreen(LabKeys, TutorScreen):
             old, new = self.panel, self._new_panel()
             if old is None:
                 return  # the screen is being left
-            kept = old.keep()
+            kept, row = old.keep(), old.form_row()
             async with self.batch():
                 await old.remove()
                 await self.mount(new, before=self.query_one(KeyBar))
         new.restore(kept)
-        new.take_keyboard()
+        new.take_keyboard(row)
         self.refresh_bars()

@@ -144,13 +144,14 @@ class LessonScreen(LabKeys, TutorScreen):
         panel = self.panel
         kept = panel.keep() if panel is not None else None
         on_text = self._text.has_focus_within
+        row = panel.form_row() if panel is not None else None
         await self._show_step(keep_scroll=True)
         if kept is not None and self.panel is not None:
             self.panel.restore(kept)
         if on_text or self.panel is None:
             self._text.focus()
         else:
-            self.panel.take_keyboard()
+            self.panel.take_keyboard(row)
 
     # -- moving -------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -10,7 +10,11 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from engine.contract.message import say
 from tutor.screens.base import Leaving
+
+if TYPE_CHECKING:
+    from tutor.app import TutorApp
 
 
 class TextScreen(Leaving, ModalScreen[None]):
@@ -29,4 +33,7 @@ class TextScreen(Leaving, ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Show the text."""
         with VerticalScroll(classes="dialog"):
-            yield Static(Text.assemble((self._heading, "bold"), "\n\n", self._body, no_wrap=True))
+            closes = cast("TutorApp", self.app).tr(say("escape closes"))
+            yield Static(
+                Text.assemble((self._heading, "bold"), (f"   {closes}", "dim"), "\n\n", self._body, no_wrap=True)
+            )

@@ -276,9 +276,16 @@ class LabPanel(Vertical):
             self._lands_when_shown = False
             self.call_after_refresh(self._land)
 
-    def take_keyboard(self) -> None:
-        """Give the keyboard to the question or figure there is, or to the figure once it comes."""
-        if self.open_question() or self.query("#results FigureView"):
+    def form_row(self) -> int | None:
+        """Return the row of the form that has the keyboard, or None when something else has it."""
+        return self.form.cursor if self.form.rows.has_focus else None
+
+    def take_keyboard(self, form_row: int | None = None) -> None:
+        """Give the keyboard to a row of the form, or to the question or figure there is, or once it comes."""
+        if form_row is not None:
+            self.form.cursor = form_row
+            self.form.rows.focus()
+        elif self.open_question() or self.query("#results FigureView"):
             self.landing().focus()
         else:
             self._lands_when_shown = True
