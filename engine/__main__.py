@@ -36,7 +36,7 @@ def main() -> None:
 def _gpu_memory() -> int | None:
     import argparse
 
-    from engine.device import read_size
+    from engine.contract.sizes import read_size
 
     def size(text: str) -> int:
         try:

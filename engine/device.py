@@ -14,11 +14,10 @@ from typing import Literal
 
 from engine.contract.message import Message, say
 from engine.contract.protocol import Device
+from engine.contract.sizes import GIB
 
-GIB = 1 << 30
 SHARED_LIMIT = 2 * GIB
 SHARED_PART = 0.10
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": GIB, "T": 1 << 40}
 
 
 class NoDevice(LookupError):
@@ -88,14 +87,6 @@ def prepare(device: str, gpu_memory: int | None) -> None:
 def shared_limit(free: int) -> int:
     """Return how many bytes of a card with `free` bytes are ours to take unasked."""
     return min(SHARED_LIMIT, int(SHARED_PART * free))
-
-
-def read_size(text: str) -> int:
-    """Return the bytes of "4GiB", "512M" or "1000000"; raise ValueError."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
-    if not found or float(found[1]) == 0:
-        raise ValueError(f"“{text}” is no amount of memory; write it like 4GiB or 512MiB")
-    return int(float(found[1]) * _UNITS[found[2].upper()])
 
 
 def too_large(needed: int) -> Message | None:

@@ -13,7 +13,8 @@ import torch
 from engine import worker as worker_module
 from engine.contract.protocol import Device, Finished, Log, Reply, Run, Started
 from engine.contract.report import Note, Report
-from engine.device import GIB, NoDevice, choose, out_of_memory, preferred, read_size, shared_limit
+from engine.contract.sizes import GIB, read_size
+from engine.device import NoDevice, choose, out_of_memory, preferred, shared_limit
 from engine.pipes import Kind, Work
 from engine.worker import Worker
 from tests.engine import fake_labs

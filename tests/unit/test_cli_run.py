@@ -106,6 +106,7 @@ REFUSALS = [
     (["head"], "lab", "unknown-lab", "heads"),
     (["\udcff"], "lab", "unknown-lab", "tutor labs"),
     ([], "lab", "usage", "sqrt-dk"),
+    (["heads", "--gpu-memory", "frog"], "gpu_memory", "usage", "frog"),
     (["heads", "--out", "picture.pdf"], "out", "usage", ".svg"),
     (["heads", "--out", "/no/such/file.csv"], "out", "usage", "/no/such"),
 ]

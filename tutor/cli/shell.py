@@ -8,7 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.contract.kinds import shown
 from engine.contract.message import Message, say
+from engine.contract.sizes import read_size
 from tutor.cli.arguments import Parser, one_of
 from tutor.cli.errors import UsageError
 from tutor.cli.language import choose_language, named_language
@@ -101,3 +103,9 @@ def check_shared(options: Namespace) -> None:
         value = getattr(options, name, None)
         if value is not None and not value.strip():
             raise UsageError(say("The option {option} needs a value.", option="--" + name.replace("_", "-")), name)
+    if size := getattr(options, "gpu_memory", None):
+        try:
+            read_size(size)
+        except ValueError:
+            sentence = say("--gpu-memory takes an amount like 4GiB or 512M, not “{value}”.", value=shown(size))
+            raise UsageError(sentence, "gpu_memory") from None
