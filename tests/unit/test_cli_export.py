@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.contract.labs import names
+from engine.contract.labs import declaration, names
 from tests.unit.cli import Call, InProcessClient, call, clients
 from tutor.text.width import cells
 
@@ -45,7 +45,10 @@ def test_csv_has_every_heatmap_and_table_as_a_section_with_all_digits(
     assert set(values) == set(result["values"])
 
 
-@pytest.mark.parametrize("lab", names())
+@pytest.mark.parametrize(
+    "lab",
+    [pytest.param(lab, marks=[pytest.mark.extreme] if declaration(lab).trains else []) for lab in names()],
+)
 @pytest.mark.parametrize("ending", ["json", "csv", "html", "svg"])
 def test_every_lab_can_be_written_as_every_kind_of_file(
     call: Call, clients: list[InProcessClient], tmp_path: Path, lab: str, ending: str
