@@ -194,7 +194,10 @@ def test_ctrl_c_ends_the_run_and_says_so_in_one_line(
     assert clients[0].closed
 
 
-@pytest.mark.parametrize("lab", names())
+@pytest.mark.parametrize(
+    "lab",
+    [pytest.param(lab, marks=[pytest.mark.extreme] if declaration(lab).trains else []) for lab in names()],
+)
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_plain_text_has_the_figures_and_checks_and_no_escape_codes(
     call: Call, clients: list[InProcessClient], lab: str, language: str
