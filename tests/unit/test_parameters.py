@@ -136,7 +136,7 @@ def as_typed(value: Any) -> str:
         return (
             "; ".join(" ".join(map(str, row)) for row in value)
             if value and isinstance(value[0], tuple)
-            else ",".join(value)
+            else ",".join(map(str, value))
         )
     return str(value)
 
