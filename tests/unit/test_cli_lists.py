@@ -178,6 +178,7 @@ def test_the_log_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
     monkeypatch.setenv("TUTOR_HOME", str(tmp_path))
     monkeypatch.setattr(crash, "LARGEST", 1000)
+    monkeypatch.setattr("sys.argv", ["tutor"])  # what is kept names the command
     for number in range(20):
         crash.keep_traceback(ValueError(f"number {number} {'x' * 100}"))
     text = (tmp_path / "tutor.log").read_text("utf-8")
