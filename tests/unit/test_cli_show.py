@@ -5,15 +5,26 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
+from engine.contract.labs import declaration
 from engine.contract.message import say
 from engine.contract.protocol import Failed
 from tests.unit.cli import Call, InProcessClient, call, clients
 from tutor.course.catalog import Catalog
-from tutor.course.model import Lesson
+from tutor.course.model import Lesson, LessonInfo
 
 __all__ = ["call", "clients"]
 
-LESSONS = [info.slug for info in Catalog().course.lessons]
+CATALOG = Catalog()
+
+
+def trains(info: LessonInfo) -> bool:
+    """Tell whether a lab of the lesson trains, which takes seconds."""
+    return any(declaration(lab.name).trains for lab in CATALOG.lesson(info, "en").labs)
+
+
+LESSONS = [
+    pytest.param(info.slug, marks=[pytest.mark.extreme] if trains(info) else []) for info in CATALOG.course.lessons
+]
 
 COURSE = """
 [[part]]
